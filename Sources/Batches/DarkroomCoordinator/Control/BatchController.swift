@@ -8,7 +8,7 @@ import DarkroomStore
 /// the change notice, within milliseconds, or with their next heartbeat if the notice is lost.
 ///
 /// The functions throw ``CoordinatorError`` if the change is refused and `StoreError` if Redis fails. `DarkroomClient`
-/// documents their parameters and results; its functions are the asynchronous form.
+/// documents their parameters and results, and has asynchronous forms of these functions.
 package final class BatchController: Sendable {
     package let store: BatchStore
 

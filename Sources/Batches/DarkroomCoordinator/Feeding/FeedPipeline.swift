@@ -74,9 +74,9 @@ final class FeedPipeline: @unchecked Sendable {  // variables are used only whil
         try drive(allowsPartial: true) { kept.isEmpty }
     }
 
-    /// Sends all operations that can be sent without waiting: operations that do not fill a pipeline, an operation that
-    /// Redis refused for lack of memory, and operations that were in flight when the connection was lost. Only the
-    /// feeding thread may end the feed, so this function never ends it.
+    /// Sends all operations that can be sent without waiting. These include operations that do not fill a pipeline, an
+    /// operation that Redis refused for lack of memory, and operations that were in flight when the connection was
+    /// lost. Only the feeding thread may end the feed, so this function never ends it.
     func flush() {
         lock.lock()
         defer { lock.unlock() }

@@ -86,8 +86,8 @@ extension PhotoURL {
         return name.isEmpty || URLScheme.named(name)?.isOfWeb == true
     }
 
-    /// In the first part of an entry that is not a URL, removes the text up to the last `@`, which may be a user and a
-    /// password.
+    /// Removes the text up to the last `@` from the first part of an entry that is not a URL. This text may be a user
+    /// and a password.
     static func redactedName(_ name: UnsafeRawBufferPointer, isFirstPart: Bool) -> UnsafeRawBufferPointer {
         guard isFirstPart, let at = name.lastIndex(of: UInt8(ascii: "@")) else { return name }
         return name.part(at + 1..<name.count)

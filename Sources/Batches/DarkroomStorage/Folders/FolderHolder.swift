@@ -131,9 +131,9 @@ package struct FolderHolder: Sendable, Hashable {
         (number, owner) >= (other.number, other.owner)
     }
 
-    /// The valid numbers. Redis assigns its clock in milliseconds, or a number that is higher by 1 than a number that it
-    /// assigned before or that was found in a folder. Such a number can be above this range only if Redis is damaged, or
-    /// if a number found in a folder was near the end of this range.
+    /// The valid numbers. Redis assigns its clock in milliseconds, or the successor of a number that it assigned before
+    /// or that was found in a folder. A number can be above this range only if Redis is damaged, or if a number found
+    /// in a folder was near the end of this range.
     package static let numbers = 0...(1 << 52)
     private static let bytes = 96
     private static let taking = "taking"

@@ -50,8 +50,8 @@ final class OpenFolder: Sendable {
     /// Whether this process may write to the folder. If not, `errno` contains the reason.
     var isWritable: Bool { faccessat(folder.descriptor, ".", W_OK, 0) == 0 }
 
-    /// Whether the path still leads to this folder, and not to a folder that was mounted later, and whether the folders
-    /// of renditions are on the same file systems as before.
+    /// Whether the path still leads to this folder, and the folders of renditions are on the same file systems as
+    /// before. False if another file system was mounted later.
     var isStillThere: Bool {
         // A folder that cannot be opened counts as another folder: the worker gives up its unreported operations, which
         // run again.

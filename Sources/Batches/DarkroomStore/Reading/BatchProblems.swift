@@ -62,9 +62,9 @@ package struct BatchProblems: Sendable {
         self.known = Dictionary(known.map { ($0.id, $0) }) { first, _ in first }
     }
 
-    /// The workers that need not be read again as long as `seen`, the time of their last message, stays the same. A worker
-    /// that sent a message in the millisecond `now` or later is left out: after it was read, it may have sent another
-    /// message in the same millisecond.
+    /// The workers that need not be read again as long as `seen`, the time of their last message, stays the same.
+    /// Excludes a worker that sent a message in the millisecond `now` or later, because it may have sent another
+    /// message in this millisecond after it was read.
     var settledWorkers: [WorkerFacts] { listed.filter { $0.seen < now } }
 
     /// The problems of the cluster and of one batch.
@@ -220,8 +220,8 @@ package struct BatchProblems: Sendable {
             code.remedies(for: batch.id))
     }
 
-    /// The problem that no photo of a batch runs although a worker takes the batch; nil if photos run, or if the reason is
-    /// not known.
+    /// The problem of a batch of which no photo runs although a worker takes the batch. Nil if photos run, or if the
+    /// reason is not known.
     private func stall(of batch: BatchFacts) -> BatchProblem? {
         let flags = batch.controls
         guard batch.state == .ready || batch.state == .executing, batch.isOpen, batch.photos > batch.counts.final,

@@ -27,7 +27,7 @@ extension WorkerFacts {
     /// The number of bytes that are reserved for the entry of the other hosts.
     private static let othersText = 600
     private static let mostBatches = 40
-    /// Rates and times beyond these are not credible.
+    /// Rates outside these bounds are not credible.
     private static let rates = 0...100_000.0
 
     // MARK: Writing

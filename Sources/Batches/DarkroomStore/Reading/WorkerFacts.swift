@@ -24,7 +24,7 @@ package struct WorkerFacts: Sendable, Equatable {
 
 extension WorkerFacts {
     /// The time without a claim or heartbeat after which a worker counts as lost: 2.5 times the interval that the
-    /// worker reports, at least 10 s (three times the usual interval of 3 s, plus 1 s) and at most a minute.
+    /// worker reports, at least 10 s and at most a minute. The minimum is three usual intervals of 3 s, plus 1 s.
     package var livesFor: Duration {
         let interval = Duration.milliseconds(min(max(0, fields["interval"].flatMap { Int($0) } ?? 0), 24_000))
         return max(.seconds(10), interval * 5 / 2)

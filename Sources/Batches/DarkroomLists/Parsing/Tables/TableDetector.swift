@@ -145,8 +145,8 @@ struct TableDetector {
         return lines.contains { Array($0.trimmed).isPicturePath } ? .text : nil
     }
 
-    /// Whether a line is only a path, so that the delimiters of other lines are characters of their paths. In a CSV or
-    /// TSV file, such a line may be a row that is too short.
+    /// Whether a line is only a path. If so, the delimiters of other lines are characters of their paths. This does not
+    /// apply to CSV and TSV files, in which such a line may be a row that is too short.
     private func haveSinglePath(_ delimiter: UInt8) -> Bool {
         ending != "csv" && ending != "tsv" && delimiter != Byte.tab
             && lines.contains { Array($0.trimmed).isPicturePath && $0.offset(of: delimiter) == nil }
