@@ -22,7 +22,7 @@ package final class Coordinator: Sendable {
     ///   - patience: how long Redis may be unreachable before the feed fails. If Redis is reachable but out of memory,
     ///     the coordinator waits without a time limit.
     ///   - replicas: the number of replicas that must confirm the batch; nil means one if Redis has replicas. If fewer
-    ///     replicas have confirmed it after 10 s, the coordinator reports a notice, not an error.
+    ///     replicas have confirmed the batch after 10 s, the coordinator reports a notice, not an error.
     ///   - onNotice: called with notices for the user.
     package init(
         store: BatchStore, patience: Duration = .seconds(300), replicas: Int? = nil,
@@ -45,12 +45,12 @@ package final class Coordinator: Sendable {
     ///   - options: the options of the batch. `output` and `originals` must be absolute paths.
     ///   - before: batches that must finish before this batch starts. The list is fed while the batch waits.
     ///   - overwrite: whether the batch takes the output folder even if another batch has taken it.
-    ///   - limit: how long Redis may refuse the batch because it is unreachable or out of memory, from the first photo
-    ///     on. Then the call throws `redisUnreachable` or `busy`. If it is nil, only the patience of this coordinator
-    ///     counts. After `redisUnreachable`, the batch may exist.
+    ///   - limit: the longest time, from the first photo on, for which Redis may be unreachable or out of memory. After
+    ///     this time, the call throws `redisUnreachable` or `busy`; after `redisUnreachable`, the batch may exist. If
+    ///     `limit` is nil, only the patience of this coordinator counts.
     ///   - onSubmitted: called with the id of the batch after it has been submitted.
     ///   - beforeTrying: called before each attempt to submit the batch, after the first photo has been read. If it
-    ///     throws, the batch is not submitted; if it was called before, an earlier attempt may have submitted the batch.
+    ///     throws, no further attempt is made, but an earlier attempt may have submitted the batch.
     package func submit(
         _ list: some PhotoListSource, as id: BatchID? = nil, options: BatchOptions, after before: [BatchID] = [],
         overwrite: Bool = false, within limit: Duration? = nil, onSubmitted: (BatchID) throws -> Void = { _ in },
@@ -82,7 +82,7 @@ package final class Coordinator: Sendable {
         }
     }
 
-    /// Continues to feed a batch at the operation that Redis expects, seals it, and blocks until it is durable.
+    /// Continues to feed a batch at the operation that Redis expects, seals it, and blocks until the batch is durable.
     ///
     /// The call compares the digest of the photos already fed with the digest of the same photos in the list. If the
     /// list differs, the call throws and changes nothing. If the list contains more photos than the sealed batch, the
@@ -114,7 +114,7 @@ package final class Coordinator: Sendable {
     // MARK: - Steps
 
     /// Prepares the folders and submits a batch without photos.
-    /// - Parameter put: submits the batch; returns false if it was forgotten.
+    /// - Parameter put: submits the batch; returns false if the batch was forgotten.
     private func begin(_ id: BatchID, _ options: BatchOptions, overwrite: Bool, put: () throws -> Bool) throws {
         if !options.originals.isEmpty, !options.remoteOutput {
             let originals = WritableFolder(role: "originals folder", path: options.originals)
@@ -176,8 +176,8 @@ package final class Coordinator: Sendable {
     /// during the feed, the list is read again.
     /// - Parameters:
     ///   - begin: called at the first photo of the list; returns the batch.
-    ///   - again: called if the batch is missing; submits it again and returns true, or returns false if it was
-    ///     forgotten.
+    ///   - again: called if the batch is missing; submits the batch again and returns true, or returns false if the
+    ///     batch was forgotten.
     private func feedAndSeal(
         _ list: some PhotoListSource, begin: () throws -> BatchID, again: (BatchID) throws -> Bool = { _ in false }
     ) throws -> BatchFacts {

@@ -57,7 +57,7 @@ package struct CoordinatorError: Error, Remediable {
     package let remedies: [Remedy]
 
     /// - Parameters:
-    ///   - problem: what failed, on which object, what was found, and what to do if `remedies` is empty.
+    ///   - problem: the failed action, its object, the cause, and the remedy if `remedies` is empty.
     package init(_ code: Code, _ problem: String, _ remedies: Remedy...) {
         self.init(code, problem, remedies)
     }
@@ -109,12 +109,12 @@ extension CoordinatorError {
             "batch \(id) is not in Redis: it was forgotten or never submitted", .listBatches)
     }
 
-    /// - Parameter what: why the change has no effect, for example `there is nothing left to suspend`.
+    /// - Parameter what: the reason why the change has no effect, for example `there is nothing left to suspend`.
     static func finished(_ id: BatchID, _ what: String) -> CoordinatorError {
         CoordinatorError(.finished, "batch \(id) has finished: \(what)")
     }
 
-    /// - Parameter what: why the change has no effect.
+    /// - Parameter what: the reason why the change has no effect.
     static func cancelled(_ id: BatchID, _ what: String, _ remedies: Remedy...) -> CoordinatorError {
         CoordinatorError(.cancelled, "batch \(id) is cancelled: \(what)", remedies)
     }

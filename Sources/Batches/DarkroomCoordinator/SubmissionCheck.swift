@@ -16,7 +16,7 @@ package struct SubmissionCheck {
     }
 
     /// Throws the error with which ``Coordinator/submit(_:as:options:after:overwrite:onSubmitted:)`` would refuse the
-    /// batch, as far as the error can be found without writing.
+    /// batch. Errors that cannot be found without writing are not thrown.
     /// - Returns: whether the output folder exists; nil if it is not on this machine.
     @discardableResult
     package func run() throws -> Bool? {

@@ -20,7 +20,7 @@ package struct PhotoListEntry: Sendable, Hashable {
 }
 
 extension ListEntry {
-    /// Passes an entry whose name is in its URL to `receive`.
+    /// Passes an entry to `receive`. The name of the entry is taken from its URL.
     static func pass(
         _ url: UnsafeRawBufferPointer, line: Int? = nil, _ scratch: inout PhotoURL.Scratch,
         to receive: PhotoListReceiver

@@ -3,7 +3,7 @@ import DarkroomModel
 /// The error of a photo list that cannot be read. An entry with an invalid URL is not such an error: only its photo
 /// fails.
 package struct PhotoListError: Error, Remediable {
-    /// What is wrong with the list.
+    /// The kind of defect of a list.
     package enum Code: Sendable {
         /// The file or URL does not exist.
         case notFound
@@ -25,7 +25,7 @@ package struct PhotoListError: Error, Remediable {
     package var list: String
     /// The line of the error, from 1; nil if the error does not concern a single line.
     package let line: Int?
-    /// What was found, and what the user can do if there are no ``remedies``.
+    /// The defect, and the remedy if there are no ``remedies``.
     package let message: String
     package let remedies: [Remedy]
 
@@ -44,7 +44,7 @@ package struct PhotoListError: Error, Remediable {
     }
 }
 
-/// A remark about a list that is read: what was skipped, converted or guessed.
+/// A remark about a list that is read, for example that entries were skipped, converted or guessed.
 package struct ListRemark: Remediable, Hashable {
     package let problem: String
     package let remedies: [Remedy]
@@ -54,7 +54,7 @@ package struct ListRemark: Remediable, Hashable {
         self.remedies = remedies
     }
 
-    /// The remark with the name of its list and a separator before it.
+    /// The remark, preceded by `list`, which is the name of the list with a separator.
     func after(_ list: String) -> ListRemark { ListRemark(list + problem, remedies) }
 
     private init(_ problem: String, _ remedies: [Remedy]) {

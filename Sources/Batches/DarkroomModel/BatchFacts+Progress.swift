@@ -1,6 +1,6 @@
 /// The progress of a batch, its rate and its remaining time.
 extension BatchFacts {
-    /// The number of photos that were downloaded, including those that were then filtered or failed.
+    /// The number of downloaded photos, including those that were filtered or failed after their download.
     package var downloads: Int {
         let later = failures.reduce(0) { $0 + ($1.key.isOfDownload ? 0 : $1.value) }
         return min(photos, counts.downloaded + counts.filtered + later)
@@ -9,8 +9,8 @@ extension BatchFacts {
     /// True if the batch has neither finished nor been cancelled.
     public var isOpen: Bool { state != .finished && !cancelled }
 
-    /// The total duration of all rounds of the batch; the current round counts until `now`, which is Redis time in
-    /// milliseconds. The time between the end of a round and the retry that starts the next round does not count.
+    /// The total duration of all rounds of the batch, in seconds; the current round counts until `now`, which is Redis
+    /// time in milliseconds. Excludes the time between the end of a round and the retry that starts the next round.
     package func seconds(now: Int) -> Double? {
         guard started != nil || spent > 0 else { return nil }
         let current = started.map { max(0, (finished ?? now) - $0) } ?? 0
@@ -23,8 +23,8 @@ extension BatchFacts {
         state == .executing && (pace?.isActive(now: now) ?? true)
     }
 
-    /// The state to show: a batch whose operations were claimed, but none of whose photos runs, is ready, not executing.
-    /// - Parameter problems: the problems of the batch, which are known earlier than the lack of progress.
+    /// The state to show. A batch whose operations are claimed, but of which no photo runs, is shown as ready.
+    /// - Parameter problems: the problems of the batch, which can show earlier than ``pace`` that no photo runs.
     package func shownState(now: Int, problems: [BatchProblem]) -> BatchState {
         guard state == .executing else { return state }
         let isStopped = problems.contains { $0.batch == id && $0.code.stopsEveryPhoto }
@@ -32,8 +32,8 @@ extension BatchFacts {
     }
 
     /// The number of photos per second that were filtered or failed. While the batch is unfinished, this is the rate of
-    /// the latest 30 to 60 s in which photos of the batch ran, or 0 if none runs now. When it has finished, this is the
-    /// average over the time in which its photos ran. Nil before the batch has started.
+    /// the latest 30 to 60 s in which photos of the batch ran, or 0 if none runs now. After the batch has finished,
+    /// this is the average over the time in which its photos ran. Nil before the batch has started.
     package func photosPerSecond(now: Int) -> Double? {
         if state != .finished, let pace {
             guard isExecuting(now: now) else { return 0 }
@@ -46,7 +46,7 @@ extension BatchFacts {
         return Double(counts.done) / seconds
     }
 
-    /// The part of ``seconds(now:)`` in which photos of the batch ran. It is ``seconds(now:)`` if it was not measured.
+    /// The part of ``seconds(now:)`` in which photos of the batch ran; all of it if the part was not measured.
     package func secondsWorked(now: Int) -> Double? {
         guard let seconds = seconds(now: now) else { return nil }
         guard let worked, worked > 0, worked <= Int(seconds * 1000) else { return seconds }

@@ -1,29 +1,29 @@
 /// The number of photos of a batch in each state.
 public struct PhotoCounts: Sendable, Equatable {
-    /// Photos that are neither downloaded nor final.
+    /// The number of photos that are neither downloaded nor final.
     public package(set) var new = 0
-    /// Photos that are downloaded and not yet filtered.
+    /// The number of photos that are downloaded and not yet filtered.
     public package(set) var downloaded = 0
-    /// Photos that were filtered and written.
+    /// The number of photos that were filtered and written.
     public package(set) var filtered = 0
-    /// Photos that failed. ``BatchFacts/failures`` lists their reasons.
+    /// The number of failed photos. ``BatchFacts/failures`` lists the reasons.
     public package(set) var failed = 0
-    /// Photos that were cancelled.
+    /// The number of cancelled photos.
     public package(set) var cancelled = 0
 
     package init() {}
 
-    /// Filtered, failed and cancelled photos. Only a retry changes the state of these photos.
+    /// The number of final photos: filtered, failed or cancelled. Only a retry changes the state of these photos.
     public var final: Int { filtered + failed + cancelled }
 
-    /// Filtered and failed photos.
+    /// The number of filtered and failed photos.
     public var done: Int { filtered + failed }
 }
 
 /// Queued operations of a batch that cannot be claimed yet.
 package struct Deferral: Sendable, Equatable {
     package var operations: Int
-    /// When the first of them can be claimed: Redis time, in milliseconds since 1970.
+    /// The time at which the first of these operations can be claimed: Redis time, in milliseconds since 1970.
     package var due: Int
 
     /// The longest time for which an operation is deferred: MOST_DEFERRAL of the scripts.
@@ -54,8 +54,8 @@ public struct BatchFacts: Sendable, Equatable {
     public package(set) var round = 1
     /// The batches that must finish before this batch starts, ordered by time of submission.
     public package(set) var waitsFor: [BatchID] = []
-    /// The queued operations that cannot be claimed yet, because all their photos wait for the next attempt to download
-    /// them; nil if there are none.
+    /// The queued operations that cannot be claimed yet, because all their photos wait for their next download
+    /// attempts; nil if there are none.
     package var deferral: Deferral?
     /// The number of photos fed so far. If ``sealed`` is true, this is the number of photos in the list.
     public package(set) var photos = 0
@@ -77,14 +77,14 @@ public struct BatchFacts: Sendable, Equatable {
     public package(set) var bytesOut = 0
     /// The number of filtered photos whose gain map for high dynamic range is not in their files.
     public package(set) var lostGainMaps = 0
-    /// When the batch was submitted: Redis time, in milliseconds since 1970.
+    /// The time at which the batch was submitted: Redis time, in milliseconds since 1970.
     package var submitted = 0
     /// The number that the batch received when it took its output folder: the Redis time in milliseconds since 1970, or
     /// a larger number (see `take_output.lua`). The batch with the largest number holds the folder.
     package var outputTaken = 0
-    /// When the first operation of this round was claimed; nil before that.
+    /// The time at which the first operation of this round was claimed; nil before the claim.
     package var started: Int?
-    /// When the batch finished; nil before that.
+    /// The time at which the batch finished; nil while it is unfinished.
     package var finished: Int?
     /// The total duration of all earlier rounds, in milliseconds.
     package var spent = 0
@@ -93,7 +93,7 @@ public struct BatchFacts: Sendable, Equatable {
     /// The total duration of the periods of all rounds in which photos of the batch ran, in milliseconds; nil if it was
     /// not measured.
     package var worked: Int?
-    /// The total time before operations were fed to an empty queue, in milliseconds.
+    /// The total time that the feeder took for operations that it fed to an empty queue, in milliseconds.
     package var starved = 0
     /// The time of the last heartbeat of the feeder.
     package var feederSeen = 0
@@ -108,7 +108,7 @@ public struct BatchFacts: Sendable, Equatable {
     ///   - id: the id of the batch.
     ///   - fields: the fields of the batch's hash.
     ///   - reasons: the number of failed photos for each reason, by the state code of the reason.
-    ///   - found: a phrase for each key of another type. If there is one, damaged fields are not reported.
+    ///   - found: a phrase for each key of another type. If there are such keys, damaged fields are not reported.
     package init?(id: BatchID, fields: [String: String], reasons: [UInt8: String], damage found: [String] = []) {
         guard fields["state"] != nil else { return nil }
         var stored = StoredFields(fields)
@@ -148,7 +148,8 @@ public struct BatchFacts: Sendable, Equatable {
         started = stored.optionalNumber("started")
         finished = stored.optionalNumber("finished")
         spent = stored.optionalNumber("spent") ?? 0
-        // No worker depends on these three fields, so a damaged value is not damage of the batch.
+        // No worker depends on `pace`, `worked` or `starved`, so a damaged value of these fields is not damage of the
+        // batch.
         pace = stored.text("pace").flatMap(BatchPace.init)
         worked = stored.text("worked").flatMap { Int($0) }.flatMap { StoredBounds.numbers.contains($0) ? $0 : nil }
         starved =

@@ -28,7 +28,7 @@ public struct BatchID: Sendable, Hashable, Comparable, CustomStringConvertible {
             && parts[2].allSatisfy { Byte.isDigit($0) || UInt8(ascii: "a")...UInt8(ascii: "f") ~= $0 }
     }
 
-    /// A new id for a batch that is submitted at this Redis time, in milliseconds since 1970.
+    /// Creates an id for a batch that is submitted at this Redis time, in milliseconds since 1970.
     package init(submittedAt milliseconds: Int) {
         let (year, month, day) = Self.civilDate(daysSince1970: milliseconds / 86_400_000)
         let inDay = milliseconds % 86_400_000

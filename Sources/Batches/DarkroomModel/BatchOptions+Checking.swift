@@ -4,13 +4,14 @@ import DarkroomText
 extension BatchOptions {
     private static let longestNameBytes = 200
 
-    /// Why a batch cannot have this name; nil if it can. Users must be able to type a name and to see it in tables.
+    /// The reason why a batch cannot have this name; nil if it can. Users must be able to type a name and to see it in
+    /// tables.
     package static func problem(ofName name: String) -> String? {
         if name.utf8.count > longestNameBytes { return "\(name.utf8.count) bytes; at most \(longestNameBytes)" }
         return name == PrintableText.escaped(name) ? nil : "it has invisible characters; leave them out"
     }
 
-    /// Why a URL cannot be a webhook; nil if it can. The returned text contains no user, password or query.
+    /// The reason why a URL cannot be a webhook; nil if it can. The text contains no user, password or query.
     package static func problem(ofWebhook url: String) -> String? {
         let example = "write it like https://photos.example/finished"
         if let problem = PhotoURL.check(url) { return "\(problem.detail); \(example)" }

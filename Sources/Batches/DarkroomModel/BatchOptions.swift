@@ -15,12 +15,13 @@ public struct BatchOptions: Sendable, Equatable {
     public var encoding = PhotoEncoding()
     /// The output folder: an absolute path on the workers' machines. If empty, no files are written.
     public var output = ""
-    /// What happens to photos whose files have defects.
+    /// The treatment of photos whose files have defects.
     public var damagedPhotos = DamagedPhotos.tolerate
-    /// Whether all frames of an animation are kept if the output is GIF or WebP; otherwise only the first is used.
+    /// Whether all frames of an animation are kept if the output is GIF or WebP; otherwise only the first frame is
+    /// used.
     public var keepsAnimations = false
-    /// The template for file names of the batch, without extension. `{index}`, `{name}` and `{stem}` (the name without a picture's
-    /// extension) are replaced.
+    /// The template for file names of the batch, without extension. `{index}`, `{name}` and `{stem}` (the name without
+    /// the extension of a picture) are replaced.
     public var fileName = "{index}-{name}"
     /// True if the submitting program cannot see the output folder, so the workers create it.
     public var remoteOutput = false
@@ -30,9 +31,10 @@ public struct BatchOptions: Sendable, Equatable {
     public var priority = BatchPriority.normal
     /// The time without a heartbeat after which other workers take over a worker's operations, 6 seconds to 1 day.
     public var lease = Duration.seconds(15)
-    /// The largest number of fed operations that have not ended, at least 1. At this number, feeding waits.
+    /// The maximum number of fed operations that have not ended, at least 1. While this number is reached, feeding
+    /// waits.
     public var window = 10_000
-    /// How long Redis keeps the batch after it has finished; nil means forever.
+    /// The time for which Redis keeps the batch after it has finished; nil means forever.
     public var retain: Duration? = .seconds(24 * 3600)
     /// Whether the batch is cancelled if a batch that it waits for was cancelled or had failed photos.
     public var afterSuccess = false
@@ -54,7 +56,7 @@ public struct BatchOptions: Sendable, Equatable {
 }
 
 extension BatchOptions {
-    /// These options as fields and values of the batch's hash.
+    /// The options as fields and values of the batch's hash.
     package var fields: [(field: String, value: String)] {
         [
             ("name", name), ("filters", filters.text), ("renditions", renditions.text),
@@ -135,7 +137,7 @@ extension BatchOptions {
     /// The bounds of ``operationSize``.
     package static let operationSizes = 1...1000
 
-    /// The largest number of batches that must finish before a submitted batch starts.
+    /// The maximum number of batches that must finish before a submitted batch starts.
     package static let mostBatchesBefore = 100
 
     /// The bounds of a lease in milliseconds. A shorter lease would expire after two lost heartbeats. A longer lease

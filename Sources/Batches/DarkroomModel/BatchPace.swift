@@ -4,14 +4,14 @@ package struct BatchPace: Sendable, Equatable {
     /// The time after which a batch without a sample counts as not executing. Workers send a heartbeat at least every
     /// 3 s, and a sample is due 2.5 s after the last one.
     package static let longestSilence = Duration.seconds(10)
-    /// A shorter time of work is too short to compute a rate.
+    /// The shortest time of work from which a rate is computed, in milliseconds.
     private static let shortestWork = 2000
 
-    /// When the last sample was made: Redis time, in milliseconds since 1970.
+    /// The time of the last sample: Redis time, in milliseconds since 1970.
     package let time: Int
     /// The number of photos that were filtered or had failed at `time`.
     package let done: Int
-    /// The duration of the latest periods of work before `time`, in milliseconds, at most 60,000.
+    /// The total duration of the latest periods of work before `time`, in milliseconds, at most 60,000.
     package let worked: Int
     /// The number of photos that were filtered or failed in these periods.
     package let photos: Int
@@ -40,7 +40,7 @@ package struct BatchPace: Sendable, Equatable {
     /// Whether photos of the batch run at `now`.
     func isActive(now: Int) -> Bool { now - time <= Self.longestSilence.wholeMilliseconds }
 
-    /// The photos per second in the latest periods of work. Nil if these periods are too short.
+    /// The number of photos per second in the latest periods of work. Nil if these periods are too short.
     /// - Parameters:
     ///   - done: the number of photos that are done at `now`.
     ///   - isSuspended: whether the time since the last sample is a suspension.

@@ -35,7 +35,7 @@ package struct BatchProblem: Sendable, Hashable {
         case diskFull = "disk-full"
         /// Every worker refuses the batch, for a reason not listed above or for several different reasons.
         case refused
-        /// No photo of the batch has run for 10 s: its downloads wait for connections to a host, or for their next attempts.
+        /// No photo of the batch has run for 10 s: its downloads wait for connections to a host, or for a next attempt.
         case waitsForHost = "waits-for-host"
         /// No photo of the batch has run for 10 s: the workers run other batches.
         case waitsForWorkers = "waits-for-workers"

@@ -1,4 +1,4 @@
-/// The state of a batch. ``BatchControls`` contains whether the batch is suspended or cancelled.
+/// The state of a batch. Suspension and cancellation are not states: see ``BatchControls``.
 public enum BatchState: String, Sendable, Codable {
     /// The batch waits for other batches.
     case waiting

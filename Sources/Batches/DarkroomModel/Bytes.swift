@@ -1,6 +1,6 @@
 import Foundation
 
-// Parsers in other modules call these functions for each byte or field, so the compiler may inline them there.
+// Parsers in other modules call these functions for each byte or field, so they must be inlinable.
 
 /// Names for the bytes that occur in lists.
 @usableFromInline package enum Byte {

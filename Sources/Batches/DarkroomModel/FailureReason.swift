@@ -4,12 +4,12 @@
 /// state code never changes. State codes that were added in a newer version are read as ``other``.
 public enum FailureReason: UInt8, Sendable, CaseIterable, Hashable {
     /// The list contains no valid URL for the photo.
-    case notAURL = 97  // a
+    case notAURL = 97  // The list contains no valid URL for the photo.
     /// The scheme is not supported.
     case schemeDenied
     /// The worker's rules do not allow the host or its address.
     case addressDenied
-    /// The name of the host cannot be resolved.
+    /// The host name cannot be resolved.
     case nameNotFound
     /// The connection to the host failed.
     case connectFailed
@@ -17,7 +17,7 @@ public enum FailureReason: UInt8, Sendable, CaseIterable, Hashable {
     case tlsFailed
     /// The download exceeded its time limit.
     case timeout
-    /// The server sent no data, or sent data too slowly.
+    /// The server sent no data, or sent the data too slowly.
     case stalled
     /// The server answered with a status of 400 to 499.
     case httpClientError
@@ -59,7 +59,7 @@ public enum FailureReason: UInt8, Sendable, CaseIterable, Hashable {
     case hostUnreachable = 128
     /// The host refused all requests for longer than the patience of the worker, or asked for a longer pause.
     case hostRefuses
-    /// The host sent several photos too slowly or not completely.
+    /// The host sent several photos too slowly or incompletely.
     case hostTooSlow
     /// The server says that the photo must not be used for AI or for an index, and the worker skips such photos.
     case optedOut
@@ -67,13 +67,13 @@ public enum FailureReason: UInt8, Sendable, CaseIterable, Hashable {
     /// The state code of this reason in the key `:states` of a batch.
     package var stateCode: UInt8 { rawValue }
 
-    /// The state codes that are read as this reason: for ``other``, also those of reasons that this version does not
-    /// know.
+    /// The state codes that are read as this reason. For ``other``, these include the codes of reasons that this
+    /// version does not know.
     package var stateCodes: [UInt8] {
         self == .other ? (0...UInt8.max).filter { Self(stateCode: $0) == .other } : [rawValue]
     }
 
-    /// Whether a byte is the state code of a failed photo, also if this version does not know the reason.
+    /// Whether a byte is the state code of a failed photo, even if this version does not know the reason.
     ///
     /// The scripts have the same definition: `FAILURE_CODES` in `prelude.lua`. Capital letters are the codes of the
     /// other states, and `.` means "unchanged" in a report.

@@ -60,8 +60,8 @@ package enum HumanText {
         (perSecond < 99.95 ? decimal(perSecond, digits: 1) : count(Int(min(perSecond.rounded(), 1e15)))) + "/s"
     }
 
-    /// Escapes untrusted text (names, URLs, messages of servers) so that it is shown as one word of a line. Escapes
-    /// bytes that would control a terminal, end the line or begin another column.
+    /// Escapes untrusted text (names, URLs, messages of servers) so that it appears as part of one line. Escapes bytes
+    /// that would control a terminal, end the line or begin another column.
     package static func safe(_ text: String) -> String { PrintableText.escaped(text) }
 
     private static func decimal(_ value: Double, digits: Int) -> String {

@@ -12,7 +12,7 @@
         for ending in known {
             let tail = name.suffix(ending.utf8.count + 1)
             guard tail.first == UInt8(ascii: "."), tail.startIndex > name.startIndex else { continue }
-            // Setting bit 5 converts ASCII letters to lower case. It does not convert any other byte to a letter.
+            // Setting bit 5 converts ASCII letters to lower case, and converts no other byte to a letter.
             if tail.dropFirst().elementsEqual(ending.utf8, by: { $0 | 0x20 == $1 && Byte.isLetter($0) }) {
                 return tail.count
             }

@@ -24,8 +24,8 @@ package struct Keys: Sendable, Hashable {
     package func ready(_ priority: BatchPriority) -> String { prefix + "ready:\(priority.rawValue)" }
     /// A sorted set of `<batch>/<operation>`. The score is the deadline of the lease, on the lease clock.
     package var leases: String { prefix + "leases" }
-    /// A sorted set of batches with deferred operations. The score is the retention clock time at which the first of them
-    /// is due.
+    /// A sorted set of batches with deferred operations. The score is the retention clock time at which the first of
+    /// these operations is due.
     package var deferred: String { prefix + "deferred" }
     /// A sorted set of worker ids. The score is the time of the last heartbeat.
     package var workers: String { prefix + "workers" }
@@ -33,8 +33,8 @@ package struct Keys: Sendable, Hashable {
     package func worker(_ id: String) -> String { prefix + "worker:\(id)" }
     /// A set of the batches that a worker refuses.
     package func refused(by worker: String) -> String { prefix + "worker:\(worker):refused" }
-    /// A hash with what the workers have learned about a host from which they get photos, and with their permits for
-    /// requests. It expires at most two minutes after its last use.
+    /// A hash with the facts that the workers have learned about a host, and with their permits for requests. The hash
+    /// expires at most two minutes after its last use, or up to an hour later if the host gets no requests now.
     package func host(_ name: String) -> String { prefix + "host:\(name)" }
     /// A hash with the facts and counters of a batch.
     package func batch(_ id: BatchID) -> String { prefix + "batch:\(id)" }
@@ -43,7 +43,7 @@ package struct Keys: Sendable, Hashable {
     /// A hash that maps an operation number to the deflated photos of the operation.
     package func operations(_ id: BatchID) -> String { batch(id) + ":operations" }
     /// A sorted set of the numbers of the queued operations. The score is the number, or, for a deferred operation,
-    /// ``deferredScore`` plus the retention clock time at which it is due.
+    /// ``deferredScore`` plus the retention clock time at which the operation is due.
     package func queue(_ id: BatchID) -> String { batch(id) + ":queue" }
     /// The score of a deferred operation is this number plus the retention clock time at which the operation is due.
     package static let deferredScore = 1 << 40
@@ -52,10 +52,10 @@ package struct Keys: Sendable, Hashable {
     package func executing(_ id: BatchID) -> String { batch(id) + ":executing" }
     /// A hash that maps an operation number to the number of the operation's expired leases.
     package func leaseExpiries(_ id: BatchID) -> String { batch(id) + ":lease.expiries" }
-    /// A hash that maps an operation number to what a worker knew about the attempts to download the photos when it
-    /// released the operation.
+    /// A hash that maps an operation number to the download attempts of its photos, as the worker that released the
+    /// operation counted them.
     package func retries(_ id: BatchID) -> String { batch(id) + ":retries" }
-    /// A hash that maps a photo index to the details of the failure. It contains at most 10,000 failures.
+    /// A hash that maps a photo index to the details of the failure, for at most 10,000 failures.
     package func failures(_ id: BatchID) -> String { batch(id) + ":failures" }
     /// A hash that maps a failure reason to the number of photos that failed for this reason.
     package func reasons(_ id: BatchID) -> String { batch(id) + ":reasons" }
@@ -71,8 +71,8 @@ package struct Keys: Sendable, Hashable {
     package var open: String { prefix + "open" }
     /// A sorted set of finished batches. The score is the earliest time at which the batch may be forgotten.
     package var expiring: String { prefix + "expiring" }
-    /// A sorted set of the last 10,000 forgotten batches. The score is the time at which the batch was forgotten. Their
-    /// ids cannot be submitted again.
+    /// A sorted set of the last 10,000 forgotten batches, whose ids cannot be submitted again. The score is the time at
+    /// which the batch was forgotten.
     package var forgotten: String { prefix + "forgotten" }
     /// A sorted set of finished batches for which other batches still wait. The score is the time at which the batch
     /// finished.
@@ -83,13 +83,13 @@ package struct Keys: Sendable, Hashable {
     /// workers may have left temporary files of these operations. The set contains the latest 1,000. The score is the
     /// time from which a worker tries to remove the files.
     package var staleFiles: String { prefix + "stale.files" }
-    /// A hash with the numbers of all photos that became final, and of their bytes, since the first batch. A photo that
-    /// is retried counts again.
+    /// A hash with the numbers of the photos that have become final in the namespace, and of their bytes. A retried
+    /// photo counts again.
     package var totals: String { prefix + "totals" }
     /// A sorted set of samples of the last hour, 10 s apart: `<time> <filtered> <failed> <cancelled> <bytes in> <bytes
-    /// out> <queued photos>`. All numbers but the last are those of ``totals``. The score is the time.
+    /// out> <queued photos>`. The five numbers in the middle are those of ``totals``. The score is the time.
     package var history: String { prefix + "history" }
-    /// A hash with the progress of the check of batches (`Repair.lua`). It exists only during a check.
+    /// A hash with the progress of the check of batches (`Repair.lua`), which exists only during a check.
     package var repair: String { prefix + "repair" }
     /// A set of batches that must be checked.
     package var repairWanted: String { prefix + "repair.wanted" }

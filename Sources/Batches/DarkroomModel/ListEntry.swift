@@ -1,7 +1,7 @@
 /// An entry of a photo list, as bytes that are valid only during the call that receives the entry.
 ///
-/// A receiver passes the entry on, or copies the bytes that it keeps. Columns of a list beside the URL and the name
-/// become properties of this type.
+/// A receiver passes the entry on, or copies the bytes that it keeps. If lists get other columns than URL and name,
+/// these columns become properties of this type.
 package struct ListEntry {
     /// The name from the list, or from the URL.
     package let name: UnsafeRawBufferPointer

@@ -6,7 +6,7 @@ package struct ManifestLine: Sendable, Equatable, Codable {
     /// The position in the photo list, from 0.
     package var index: Int
     package var name: String
-    /// The URL in the list. ``redact(query:)`` removes secrets from it.
+    /// The URL in the list. ``redact(query:)`` removes secrets from the URL.
     package var url: String
     /// `filtered`, `failed` or `cancelled`.
     package var state: String
@@ -16,13 +16,13 @@ package struct ManifestLine: Sendable, Equatable, Codable {
     package var renditions: [File]?
     /// The path of the written file, relative to the output folder.
     package var file: String?
-    /// The path of the downloaded bytes, relative to the folder of originals, if the batch keeps originals. It cannot be
-    /// computed from ``url``, because secrets are removed from that.
+    /// The path of the downloaded bytes, relative to the folder of originals, if the batch keeps originals. The path
+    /// cannot be computed from ``url``, because secrets are removed from the URL.
     package var original: String?
     /// The word for the ``FailureReason``, if the photo failed.
     package var reason: String?
     package var detail: String?
-    /// The defects of the photo's file that did not fail the photo.
+    /// The tolerated defects of the photo's file: the photo was developed despite them.
     package var note: String?
     /// The number of download attempts, if the photo failed.
     package var attempts: Int?
@@ -48,11 +48,11 @@ package struct ManifestLine: Sendable, Equatable, Codable {
         package var filters: String
         /// The path of the file, relative to the output folder; nil if the batch writes no files.
         package var file: String?
-        /// In pixels; nil if a custom filter made the file.
+        /// The width in pixels; nil if a custom filter made the file.
         package var width: Int?
         package var height: Int?
         package var bytes: Int?
-        /// In hexadecimal.
+        /// The SHA-256 of the file, in hexadecimal.
         package var sha256: String?
 
         package init(
@@ -214,7 +214,7 @@ package struct ManifestLine: Sendable, Equatable, Codable {
 
 extension KeyedDecodingContainer {
     /// A number that may be absent.
-    /// - Throws: `DecodingError` if it is outside of the bounds.
+    /// - Throws: `DecodingError` if the number is outside of the bounds.
     fileprivate func checkedNumber(_ key: Key, in bounds: ClosedRange<Int> = StoredBounds.numbers) throws -> Int? {
         guard let value = try decodeIfPresent(Int.self, forKey: key) else { return nil }
         guard bounds.contains(value) else {

@@ -2,7 +2,7 @@
 public struct PhotoRecord: Sendable, Hashable {
     /// The position in the list, from 0.
     public let index: Int
-    /// The name in the list. It may not be safe as a file name.
+    /// The name in the list, which may be unsafe as a file name.
     public let name: String
     /// The URL in the list, which may be invalid.
     public let url: String

@@ -35,7 +35,7 @@ public enum PhotoState: Sendable, Hashable {
         }
     }
 
-    /// State codes as text, for JSON: a character for each code, whose number in Unicode is the code.
+    /// State codes as text, for JSON. Each state code becomes the character with the same code point.
     package static func text(ofStateCodes codes: some Sequence<UInt8>) -> String {
         var scalars = String.UnicodeScalarView()
         scalars.append(contentsOf: codes.lazy.map { Unicode.Scalar($0) })

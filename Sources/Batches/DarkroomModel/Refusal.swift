@@ -1,4 +1,4 @@
-/// Why a worker cannot run a batch.
+/// The reason why a worker cannot run a batch.
 package struct Refusal: Error, Sendable, Hashable {
     /// The kind of refusal. The raw values are stored in Redis, so they never change.
     package enum Code: String, Sendable, CaseIterable {
@@ -6,15 +6,15 @@ package struct Refusal: Error, Sendable, Hashable {
         case outputNotAllowed = "output-not-allowed"
         /// The worker may not read a file of the batch.
         case filesNotAllowed = "files-not-allowed"
-        /// The worker does not see a folder of the batch, or its file system does not answer.
+        /// The worker does not see a folder of the batch, or the file system of the folder does not answer.
         case folderMissing = "folder-missing"
-        /// Another batch has taken the place of the results. The refused batch may take it back later.
+        /// Another batch has taken the place of the results. The refused batch may take the place back later.
         case folderTaken = "folder-taken"
         /// Another process holds the lock of the place of the results.
         case folderLocked = "folder-locked"
         /// Space or a quota is used up.
         case diskFull = "disk-full"
-        /// Another kind.
+        /// Any other reason.
         case other
     }
 

@@ -59,7 +59,7 @@ struct StoredFields {
         return nil
     }
 
-    /// The treatment of photos with defects. A batch of an earlier version fails them if the field is missing or empty.
+    /// The treatment of photos with defects. If the field is missing or empty, as in old batches, such photos fail.
     mutating func damagedPhotos(_ name: String) -> DamagedPhotos {
         let text = fields[name] ?? ""
         if let found = DamagedPhotos(stored: text) { return found }

@@ -4,7 +4,7 @@ import DarkroomModel
 /// The files that are made of each photo of a batch, and their names.
 package struct BatchFiles: Sendable {
     package let batch: BatchID
-    /// In the order of the renditions; one without a name if the batch has no renditions.
+    /// The kinds of files, in the order of the renditions; one kind without a name if the batch has no renditions.
     package let kinds: [Kind]
     /// Whether the query is removed from the URLs in the manifest.
     package let redactsQueries: Bool

@@ -4,11 +4,11 @@ import DarkroomFiles
 package struct MadeFile {
     /// The file name extension, without a dot.
     package let ending: String
-    /// In pixels; nil if the file may not be a picture.
+    /// The width in pixels; nil if the file may be something other than a picture.
     package let width: Int?
     package let height: Int?
     package let byteCount: Int
-    /// The time that the file gets; nil for the current time.
+    /// The time stamp of the file; nil for the current time.
     package let time: FileTime?
     /// Calls its argument with the bytes.
     package let withBytes: ((UnsafeRawBufferPointer) throws(SystemFailure) -> Void) throws(SystemFailure) -> Void

@@ -27,7 +27,7 @@ package protocol BatchStorage: AnyObject, Sendable {
     func removeRemains(of held: HeldOperation, _ records: [PhotoRecord])
 }
 
-/// A place that the batch holds. It stays open as long as this value or one of its sinks exists.
+/// A place that the batch holds. The place stays open as long as this value or one of its sinks exists.
 package protocol HeldStorage: AnyObject, Sendable {
     /// The domains to which the batch writes. If a domain fails, all batches that write to it wait.
     var domains: Set<StorageDomain> { get }
@@ -45,15 +45,15 @@ package protocol HeldStorage: AnyObject, Sendable {
 
 /// The results of one claimed operation.
 ///
-/// A worker writes the files of each photo, then the lines of the final photos. It then waits for the ``barriers``, and
-/// reports the photos to Redis. A photo counts only after its report.
+/// A worker writes the files of each photo, then the lines of the final photos. The worker then waits for the
+/// ``barriers``, and reports the photos to Redis. A photo counts only after its report.
 package protocol OperationSink: AnyObject, Sendable {
     /// By position, the lines of the photos that were final before this claim. If the stored lines of a final photo are
     /// missing or damaged, its line is made from its state code and its files. See ``PastLines``.
     var past: [[UInt8]?] { get }
 
-    /// Writes the files of a photo: all of them, or none. After an error of a storage that cannot name all files at once, some
-    /// files may have their names; they are replaced when the photo is developed again.
+    /// Writes the files of a photo: all of them, or none. After an error of a storage that cannot name all files at
+    /// once, some files may have their names; these files are replaced when the photo is developed again.
     /// - Parameters:
     ///   - files: one for each ``BatchFiles/kinds``.
     ///   - attempt: the number of the attempt to develop a photo, unique among all photos of the worker.
@@ -73,8 +73,9 @@ package protocol OperationSink: AnyObject, Sendable {
     /// One barrier for each domain to which this sink writes; empty if each write is durable.
     var barriers: [StorageBarrier] { get }
 
-    /// Returns why files that were written before can no longer be reached, for example because something else is mounted
-    /// there; nil if they can be reached. The scope of the fault is `.file` if new files can be written.
+    /// Returns the reason why files that were written before can no longer be reached, for example because another file
+    /// system is mounted there; nil if the files can be reached. The scope of the fault is `.file` if new files can be
+    /// written.
     func loss() -> StorageFault?
 
     /// Removes the lines that earlier claims stored, after this claim has stored all lines, see ``PastLines/obsolete(_:)``.
@@ -89,8 +90,8 @@ package protocol OperationSink: AnyObject, Sendable {
 /// Makes all earlier writes to a domain durable.
 package struct StorageBarrier: Sendable {
     package let domain: StorageDomain
-    /// When the domain was opened. A barrier reports all errors of the domain since then, therefore a worker calls only the
-    /// barrier of a domain that was opened first.
+    /// The time at which the domain was opened. A barrier reports all errors of the domain since this time. Therefore,
+    /// of several barriers of a domain, a worker calls only the barrier that was opened first.
     package let opened: ContinuousClock.Instant
     /// - Throws: ``StorageFault`` if files may be lost. The error is reported once, although all files that were written
     ///   to the domain and not reported may be lost.

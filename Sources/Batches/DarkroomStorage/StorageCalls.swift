@@ -1,11 +1,11 @@
 import DarkroomConcurrency
 import DarkroomFiles
 
-/// Runs calls that access places of batches on its own threads, because a call may hang, for example if a file server is
-/// unreachable.
+/// Runs calls that access places of batches on separate threads, because a call may hang, for example if a file server
+/// is unreachable.
 ///
 /// If a call times out, the caller continues, and the thread stays in the call. Until the hanging call returns, no
-/// further call is made to what hangs together with it, see ``StoragePlace/hangDomain(_:)``.
+/// further call is made to places of the same hang domain, see ``StoragePlace/hangDomain(_:)``.
 package final class StorageCalls: Sendable {
     package final class Call: Sendable {
         fileprivate enum State { case runs, hangs(domain: String), done }
@@ -93,7 +93,7 @@ package final class StorageCalls: Sendable {
         threads.close()
     }
 
-    /// Resolves the symbolic links of the roots at the first call. This may also hang.
+    /// Resolves the symbolic links of the roots at the first call. An access to a root may also hang.
     private func resolveRoots(_ call: Call) {
         let isFirst = links.withLock { links in
             defer { links = links ?? [:] }

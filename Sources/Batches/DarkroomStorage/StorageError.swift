@@ -1,6 +1,6 @@
 import DarkroomModel
 
-/// Why a place cannot be used for the results of a batch.
+/// The reason why a place cannot be used for the results of a batch.
 package struct StorageError: Error, Remediable {
     package enum Code: Sendable {
         /// The place cannot be created, read or written.
@@ -13,7 +13,7 @@ package struct StorageError: Error, Remediable {
     package let problem: String
     package let remedies: [Remedy]
 
-    /// - Parameter problem: the place, what was found, and what to do if there are no `remedies`.
+    /// - Parameter problem: the place, the defect, and the remedy if there are no `remedies`.
     package init(_ code: Code, _ problem: String, _ remedies: Remedy...) {
         self.code = code
         self.problem = problem

@@ -1,14 +1,14 @@
 import DarkroomModel
 
-/// Why a file could not be stored.
+/// The reason why a file could not be stored.
 package struct StorageFault: Error, Sendable {
-    /// What the fault affects.
+    /// The files that the fault affects.
     package enum Scope: Sendable, Equatable {
         /// Only this file.
         case file
         /// All files of the batch.
         case batch
-        /// All files in a domain, also those of other batches.
+        /// All files in a domain, including the files of other batches.
         case domain(StorageDomain)
     }
 
@@ -53,11 +53,11 @@ package struct StorageFault: Error, Sendable {
 
 /// Finds out whether a storage fault is gone. All methods block.
 package protocol StorageCheck: Sendable {
-    /// The place, for messages and for ``StorageCalls``.
+    /// The location of the place, used in messages and by ``StorageCalls``.
     var location: String { get }
 
     /// Tries to store `room` bytes.
-    /// - Returns: the fault that prevents this now, which may be another one than before; nil if there is none.
+    /// - Returns: the fault that prevents this now, which may differ from the earlier fault; nil if there is none.
     func fault(room: Int) -> StorageFault?
 
     /// Takes the place again for the batch, which has received a higher number.

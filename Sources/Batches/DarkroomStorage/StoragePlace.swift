@@ -1,7 +1,7 @@
 import DarkroomModel
 
-/// A place for the results of batches, such as a folder. Several batches may use it one after another; the batch that took
-/// it last holds it.
+/// A place for the results of batches, such as a folder. Several batches may use a place one after another; the batch
+/// that took the place last holds it.
 ///
 /// All methods block.
 package protocol StoragePlace: Sendable {
@@ -11,8 +11,8 @@ package protocol StoragePlace: Sendable {
     /// - Parameter location: a text with the beginning of this kind. If it is not valid, the methods report that.
     init(location: String)
 
-    /// The canonical form of a location that a user names: of a place, or of what contains places, see ``isIn(_:)``. Does not
-    /// access the place.
+    /// The canonical form of a location that a user names: a place, or a location that contains places, see
+    /// ``isIn(_:)``. Does not access the place.
     /// - Throws: ``StorageError`` if the location is not valid. The problem does not contain the location.
     static func canonical(_ location: String) throws(StorageError) -> String
 
@@ -25,8 +25,8 @@ package protocol StoragePlace: Sendable {
     /// Whether the place is the same as another location, or in it. Compares only the texts.
     func isIn(_ location: String) -> Bool
 
-    /// What does not answer if an access to the place hangs, for messages: `the file system at /mnt`. Places with the same
-    /// text hang together. Returns without an access to the place.
+    /// The name, in messages, of the storage that does not answer if an access to the place hangs, for example
+    /// `the file system at /mnt`. Places with the same name hang together. Returns without an access to the place.
     /// - Parameter links: the paths of folders that are symbolic links, with their real paths.
     func hangDomain(_ links: [String: String]) -> String
 
@@ -38,33 +38,34 @@ package protocol StoragePlace: Sendable {
     ///   - renditions: the names of the batch's renditions.
     func mixes(with photos: String, renditions: [String]) -> Bool
 
-    /// Whether the place exists. Throws if it cannot be created or written, as far as this is known without writing, or if
-    /// renditions with these names cannot be written.
+    /// Whether the place exists. Throws if the place cannot be created or is not writable, or if renditions with these
+    /// names cannot be written. The check writes nothing, so it cannot find every such place.
     func examine(renditions: [String]) throws(StorageError) -> Bool
 
-    /// Creates the place for a batch. Workers that see the result know that it is the right place.
+    /// Creates the place for a batch, and the marker by which workers recognize the right place.
     /// - Parameter origin: the id of the Redis data to which the batch belongs; nil if it is not known.
     func reserve(for batch: BatchID, origin: Int?) throws(StorageError)
 
-    /// Creates the place for a batch that a stranger has submitted: in the folder `trusted`, without following links in it.
-    /// New folders have the owner and the mode of the folder above them. Does nothing if the place is not in `trusted`.
+    /// Creates the place for a batch that an untrusted user has submitted: in the folder `trusted`, without following
+    /// links in it. New folders have the owner and the mode of the folder above them. Does nothing if the place is not
+    /// in `trusted`.
     func reserve(for batch: BatchID, origin: Int?, in trusted: String) throws(StorageError)
 
-    /// Removes what ``reserve(for:origin:)`` has created, and the manifest of the batch. An error is ignored, since the next
-    /// submission reports what is left.
+    /// Removes the marker that ``reserve(for:origin:)`` has created, and the manifest of the batch. An error is
+    /// ignored, since the next submission reports the remains.
     func withdraw(_ batch: BatchID)
 
     /// The batches that have a manifest in the place, sorted by id.
     func batches() throws(StorageError) -> [BatchID]
 
-    /// Whether no manifest line of a batch was stored. False if that cannot be read.
+    /// Whether no manifest line of a batch was stored. False if the manifest cannot be read.
     func isUntouched(by batch: BatchID) -> Bool
 
     /// The id of the Redis data to which a batch belongs, see `BatchStore.identify()`; nil if it is not known.
     func origin(of batch: BatchID) -> Int?
 
-    /// The batch that took the place last, and the number that it received then (see `BatchFacts.outputTaken`); nil if
-    /// no batch has taken the place, or if the manifest of that batch no longer exists.
+    /// The holder of the place, and the number that Redis gave it (see `BatchFacts.outputTaken`); nil if no batch has
+    /// taken the place, or if the manifest of the holder no longer exists.
     var holder: (batch: BatchID, taken: Int)? { get }
 
     /// The number of the batch that took the place last, even if its manifest no longer exists; 0 if no number is
@@ -84,20 +85,20 @@ package protocol StoragePlace: Sendable {
 
     // MARK: Reading
 
-    /// Where the manifest of a batch is, for messages.
+    /// The location of the manifest of a batch, in messages.
     func manifestLocation(of batch: BatchID) -> String
 
     /// The results, read without Redis.
     var results: any StoredResults { get }
 
     /// The results for a process that may read only some places.
-    /// - Returns: nil if it may not read this place.
+    /// - Returns: nil if the process may not read this place.
     func results(in trusted: TrustedPlaces) -> (any StoredResults)?
 }
 
 /// The results in a place.
 package protocol StoredResults: Sendable {
-    /// - Parameter maxFileBytes: the size of the largest file of the manifest that is read.
+    /// - Parameter maxFileBytes: the maximum size of a manifest file that is read, in bytes.
     func manifest(maxFileBytes: Int) -> any ManifestSource
 
     /// Opens the file of a photo. Blocks.
@@ -114,7 +115,7 @@ extension StoredResults {
 package struct StoredFile {
     /// An open descriptor of a file. The caller closes it.
     package let descriptor: Int32
-    /// In bytes.
+    /// The size of the file, in bytes.
     package let size: Int
     /// A text that changes when the file is replaced or written to.
     package let version: String
@@ -126,7 +127,7 @@ package struct StoredFile {
     }
 }
 
-/// Why a file of a photo cannot be opened.
+/// The reason why a file of a photo cannot be opened.
 package struct StoredFileError: Error, Sendable {
     package let isMissing: Bool
     package let text: String

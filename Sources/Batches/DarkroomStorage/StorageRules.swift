@@ -12,7 +12,7 @@ package struct StorageRules: Sendable {
         self.folders = folders
     }
 
-    /// Whether the worker creates missing places. It creates them only in ``places``, so that nothing is written if a share
-    /// is not mounted.
+    /// Whether the worker creates missing places. The worker creates places only in ``places``, so that nothing is
+    /// written if a share is not mounted.
     package var makesPlaces: Bool { isRemote && !places.isEmpty }
 }

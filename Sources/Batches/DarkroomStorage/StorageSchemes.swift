@@ -11,7 +11,7 @@ package enum StorageSchemes {
     /// Whether a location that a user names is the path of a folder: any text without another known beginning.
     package static func isPath(_ text: String) -> Bool { kind(of: text) == OutputFolder.self }
 
-    /// The canonical form of a location that a user names: of a place, or of what contains places.
+    /// The canonical form of a location that a user names: a place, or a location that contains places.
     /// - Parameters:
     ///   - text: not empty.
     ///   - absolute: makes the path of a folder absolute.
@@ -22,7 +22,7 @@ package enum StorageSchemes {
     }
 
     private static func kind(of location: String) -> any StoragePlace.Type {
-        // The checks of folders report what is wrong with a text that has no known beginning.
+        // If the text has no known beginning and is not a path either, the checks of folders report the defect.
         all.first { location.hasPrefix($0.beginning) } ?? OutputFolder.self
     }
 }

@@ -1,12 +1,12 @@
 import DarkroomFiles
 
-/// The places whose photos a process reads. Batches name their places in Redis, where strangers may write; the process
-/// reads only what is in these places.
+/// The places whose photos a process reads. Batches name their places in Redis, where untrusted users may write; the
+/// process reads only files in these places.
 package struct TrustedPlaces: Sendable {
     /// The locations, as the user of the process named them.
     package let locations: [String]
-    /// The folders among the locations, by the paths that a batch may use for them: as the user wrote it, and without links.
-    /// Links in these folders are not followed.
+    /// The folders among the locations, by the paths that a batch may use for them: the path that the user wrote, and
+    /// the path without links. Links in these folders are not followed.
     private let folders: [(path: String, real: String)]
 
     /// - Parameter locations: folders that exist have absolute paths.

@@ -8,10 +8,10 @@ import DarkroomRedis
 package final class BatchStore: Sendable {
     package let keys: Keys
     package let connection: RedisConnection
-    /// The prefix of all keys. It is the only key that a script receives.
+    /// The prefix of all keys, which is the only key that a script receives.
     let keyPrefix: [UInt8]
 
-    /// Creates a store for the namespace of `keys`. It connects with the first command or `connection.connect()`.
+    /// Creates a store for the namespace of `keys`. The store connects at the first command or `connection.connect()`.
     /// - Parameter observer: called on the connection's thread. Must not block.
     package init(
         _ configuration: RedisConfiguration, keys: Keys,

@@ -3,7 +3,7 @@ import DarkroomModel
 package struct DueWebhook: Sendable, Hashable {
     /// The member in the sorted set: `<batch id> <round>`.
     package let member: String
-    /// When the webhook was due: Redis time, in milliseconds since 1970.
+    /// The time at which the webhook became due: Redis time, in milliseconds since 1970.
     package let score: Int
     package let url: String
     /// The batch that has finished.
@@ -11,7 +11,7 @@ package struct DueWebhook: Sendable, Hashable {
     /// The number of this completion of the batch, counted from 1.
     package let round: Int
 
-    /// A webhook from its member, score and URL in Redis; nil if the member does not contain a batch id.
+    /// Creates a webhook from its member, score and URL in Redis; nil if the member does not contain a batch id.
     package init?(member: String, score: Int, url: String) {
         let parts = member.split(separator: " ", omittingEmptySubsequences: false)
         guard parts.count == 2, let batch = BatchID(String(parts[0])), let round = Int(parts[1]),

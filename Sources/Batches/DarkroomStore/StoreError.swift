@@ -23,7 +23,7 @@ package struct StoreError: Error, Remediable {
     /// The failure of Redis that caused this error.
     package let redis: RedisError?
 
-    /// - Parameter problem: the failed call, the cause, and what to do if there are no `remedies`.
+    /// - Parameter problem: the failed call, the cause, and the remedy if there are no `remedies`.
     package init(_ code: Code, _ problem: String, redis: RedisError? = nil, _ remedies: Remedy...) {
         self.code = code
         self.problem = problem

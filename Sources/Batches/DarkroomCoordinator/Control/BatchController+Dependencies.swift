@@ -48,7 +48,7 @@ extension BatchController {
         }
     }
 
-    /// How long to retry if other callers change dependencies at the same time.
+    /// The longest time of retries while other callers change dependencies.
     private static let patience = Duration.seconds(10)
 
     /// Adds one dependency. Returns false if dependencies have changed since the check for circular dependencies.

@@ -3,7 +3,7 @@ import DarkroomStore
 
 package struct PhotosCancelled: Sendable, Equatable {
     package var cancelled = 0
-    /// The number of photos that were already filtered, failed or cancelled. They remain unchanged.
+    /// The number of photos that were already filtered, failed or cancelled, and remain unchanged.
     package var wereFinal = 0
 }
 
@@ -65,7 +65,7 @@ extension BatchController {
         try changeFocus(of: id, store.focus(id, nil), "its focus ended with it").isNew
     }
 
-    /// Clears the focus of a batch unless another focus has replaced `range`. Returns false if it has.
+    /// Clears the focus of a batch. If another focus has replaced `range`, changes nothing and returns false.
     @discardableResult
     package func clearFocus(_ id: BatchID, ifStill range: ClosedRange<Int>) throws -> Bool {
         try changeFocus(of: id, store.clearFocus(id, ifStill: range), "its focus ended with it").isNew

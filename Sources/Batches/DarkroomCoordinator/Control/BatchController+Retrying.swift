@@ -27,7 +27,7 @@ extension BatchController {
                     )
                 }
                 // The batches that waited for this batch become ready step by step, some of them at every heartbeat.
-                // This heartbeat is sent in case no worker is running.
+                // This call sends a heartbeat, because perhaps no worker is running.
                 if try !store.perform(store.heartbeat(worker: nil)).hasMore { Thread.sleep(forTimeInterval: 0.02) }
             case .cancelled:
                 throw CoordinatorError.cancelled(

@@ -8,7 +8,7 @@ import DarkroomStore
 /// the change notice, within milliseconds, or with their next heartbeat if the notice is lost.
 ///
 /// The functions throw ``CoordinatorError`` if the change is refused and `StoreError` if Redis fails. `DarkroomClient`
-/// documents their parameters and results; its functions are the asynchronous form.
+/// documents their parameters and results, and has asynchronous forms of these functions.
 package final class BatchController: Sendable {
     package let store: BatchStore
 
@@ -22,8 +22,8 @@ package final class BatchController: Sendable {
     /// - Parameters:
     ///   - store: The store of the batches.
     ///   - replicaPatience: The longest wait for a replica.
-    ///   - onLack: Called if no replica has confirmed a change in this time. The function that made the change then
-    ///     returns normally.
+    ///   - onLack: Called if no replica has confirmed a change within `replicaPatience`. The function that made the
+    ///     change nevertheless returns normally.
     package init(
         store: BatchStore, replicaPatience: Duration = .seconds(5),
         onLack: @escaping @Sendable (ReplicaLack) -> Void = { _ in }
@@ -62,7 +62,8 @@ package final class BatchController: Sendable {
 
     /// Cancels every batch. Returns the number of batches that this call cancelled.
     ///
-    /// If damaged batches cannot be cancelled, cancels all others and then throws an error about the first of them.
+    /// If damaged batches cannot be cancelled, cancels all other batches, then throws an error about the first damaged
+    /// one.
     package func cancelAll() throws -> Int {
         var cancelled = 0
         var failure: CoordinatorError?

@@ -76,7 +76,7 @@ struct Durability {
 
     private func connectedReplicas() throws -> Int { try information("replication").int("connected_slaves") ?? 0 }
 
-    /// The time for which one WAIT blocks. It is less than the reply timeout of the connection.
+    /// The time for which one WAIT blocks, which is less than the reply timeout of the connection.
     private var waitMilliseconds: Int {
         min(1000, max(1, Int(replicaPatience / .milliseconds(1))))
     }
@@ -100,7 +100,7 @@ package struct ReplicaLack: Equatable, Remediable {
         case change
     }
 
-    /// The number of replicas required and the number that confirmed, and the consequence.
+    /// The required number of replicas, the number of replicas that confirmed the write, and the consequence.
     package var problem: String {
         let replicas = asked == 1 ? "1 replica" : "\(asked) replicas"
         let found =

@@ -7,12 +7,12 @@ import Foundation
 ///
 /// Unchecked: all variables are read and written only while the lock is held.
 final class FeedControl: @unchecked Sendable {
-    /// How long Redis may be unreachable before the feeder fails.
+    /// The longest time for which Redis may be unreachable before the feeder fails.
     let patience: Duration
 
     private let store: BatchStore
     private let lock = NSLock()
-    /// Raised when the feeding thread, which alone waits, must check its state again.
+    /// Raised when the feeding thread must check its state again. Only this thread waits.
     private let signal = Signal()
     private let onNotice: @Sendable (FeedNotice) -> Void
     private var isStopped = false
@@ -75,8 +75,8 @@ final class FeedControl: @unchecked Sendable {
     /// Repeats `body` as long as Redis is unreachable or not ready, at most for ``patience``. While Redis is reachable
     /// but out of memory, there is no time limit.
     /// - Parameters:
-    ///   - limit: the time limit of all failures, also for Redis that is out of memory; nil for the limits above.
-    ///   - beforeTrying: called before each attempt. If it throws, the call ends.
+    ///   - limit: the time limit for all failures, including a lack of memory; nil for the limits above.
+    ///   - beforeTrying: called before each call of `body`. If it throws, this function ends.
     func retrying<Result>(
         within limit: Duration? = nil, beforeTrying: () throws -> Void = {}, _ body: () throws -> Result
     ) throws -> Result {

@@ -7,7 +7,7 @@ import Foundation
 /// Sends packed operations to Redis, many of them before the first reply, and keeps each operation until Redis has
 /// confirmed it.
 ///
-/// The feeding thread owns the pipeline. While no part of the list arrives, a timer flushes the pipeline. The
+/// The feeding thread owns the pipeline. While the list delivers no photos, a timer flushes the pipeline. The
 /// connection's thread puts replies into a queue, from which the feeding thread or the timer takes them.
 final class FeedPipeline: @unchecked Sendable {  // variables are used only while `lock` is held
     /// Thrown when the list must be read again.
@@ -74,9 +74,9 @@ final class FeedPipeline: @unchecked Sendable {  // variables are used only whil
         try drive(allowsPartial: true) { kept.isEmpty }
     }
 
-    /// Sends all operations that can be sent without waiting: operations that do not fill a pipeline, an operation that
-    /// Redis refused for lack of memory, and operations that were in flight when the connection was lost. Only the
-    /// feeding thread may end the feed, so this function never ends it.
+    /// Sends all operations that can be sent without waiting. These include operations that do not fill a pipeline, an
+    /// operation that Redis refused for lack of memory, and operations that were in flight when the connection was
+    /// lost. Only the feeding thread may end the feed, so this function never ends it.
     func flush() {
         lock.lock()
         defer { lock.unlock() }

@@ -2,11 +2,11 @@ import DarkroomStore
 
 /// Decides from the replies of Redis which operations are sent next.
 ///
-/// The window sends operations in order, many of them before the first reply. Redis accepts them only in order. If an
-/// operation is refused, Redis refuses all operations in flight after it. The window waits for these replies, and
-/// continues with the first operation that Redis does not have yet. After the reply `FULL` (out of memory), the window
-/// sends only one operation, and doubles this number after every success. While Redis is out of memory, an attempt
-/// therefore costs only one small call.
+/// The window sends operations in order, many of them before the first reply. Redis accepts operations only in order.
+/// If an operation is refused, Redis refuses all operations in flight after it. The window waits for these replies, and
+/// continues with the first operation that Redis does not have yet. After `FULL` (the feed window of the batch is full,
+/// or Redis is out of memory), the window sends only one operation, and doubles this number after every success.
+/// Therefore a retry while Redis accepts nothing costs only one small call.
 struct FeedWindow {
     enum Action: Equatable {
         case send(ClosedRange<Int>)

@@ -5,7 +5,7 @@ import DarkroomStore
 /// even if it still accepts single operations. The second says that waiting does not help, because no operation is left
 /// that would free memory when it ends.
 struct MemoryWatch {
-    /// What to do after Redis has refused a write.
+    /// The action after Redis has refused a write.
     enum Action: Equatable {
         case reportFull
         /// Check whether operations are left that free memory when they end.
@@ -67,7 +67,7 @@ package struct RedisMemory: Sendable, Equatable, CustomStringConvertible {
         limitBytes = limit
     }
 
-    /// In units of 2^20 bytes, called MB as in redis.conf.
+    /// The values in units of 2^20 bytes, called MB as in redis.conf.
     package var description: String {
         func megabytes(_ bytes: Int) -> String {
             let tenths = (bytes * 10 + (1 << 19)) >> 20

@@ -6,7 +6,7 @@ import DarkroomStore
 /// Redis keeps the entries of at most 10,000 of these operations.
 ///
 /// The restorer reads the list twice. First it compares the whole list, then it writes the missing entries. Only one
-/// thread at a time may use it.
+/// thread at a time may use a restorer.
 final class EntryRestorer {
     /// The number of operations whose state codes are read in one call.
     private static let operationsOfAReading = 1000
@@ -27,7 +27,7 @@ final class EntryRestorer {
         self.control = control
     }
 
-    /// Reads the list once. Throws if it differs from the list from which the batch was fed.
+    /// Reads the list once. Throws if the list differs from the list from which the batch was fed.
     func compare(_ list: some PhotoListSource) throws {
         var digest = ""
         let photos = try forEachOperation(of: list) { packer in
@@ -77,7 +77,7 @@ final class EntryRestorer {
     private static func fingerprint(_ digest: String) -> UInt64 { UInt64(digest.prefix(16), radix: 16) ?? 0 }
 
     /// Packs the list into the operations of the batch. `body` must pack or skip each complete operation.
-    /// - Returns: the number of photos in the list, counted only up to one more than the batch has.
+    /// - Returns: the number of photos in the list, but at most one more than the batch has.
     private func forEachOperation(
         of list: some PhotoListSource, _ body: (inout OperationPacker) throws -> Void
     ) throws -> Int {

@@ -2,18 +2,18 @@ import DarkroomModel
 
 /// Converts the entries of a list: text that is not UTF-8 is read as Windows-1252, and a path becomes a `file:` URL.
 struct EntryReading {
-    /// Which entries are paths.
+    /// The kind of entries that are read as paths.
     enum Paths: Sendable, Equatable {
-        /// None, for example in a list from the web.
+        /// No entries, for example in a list from the web.
         case none
-        /// Absolute paths, in a list that somebody has sent: its folder is of no use to that person.
+        /// Absolute paths only, for the list of an untrusted user, who does not know the folder of the list file.
         case absolute
         /// All paths; relative paths begin in this folder.
         case all(in: String)
     }
 
     private let paths: Paths
-    /// The base folder of relative paths; nil if they are not converted.
+    /// The base folder of relative paths; nil if relative paths are not converted.
     private let folder: [UInt8]?
     /// The number of entries that were not valid UTF-8.
     private(set) var converted = 0
@@ -45,7 +45,7 @@ struct EntryReading {
     private mutating func convert(_ entry: ListEntry, _ receive: PhotoListReceiver) {
         let isPlain = Self.isUTF8(entry.url)
         guard !Self.isUTF8(entry.name) || !isPlain else { return receive(entry) }
-        // Percent-encoded bytes of a URL, from which its name is taken, are not text of the list.
+        // A name that was decoded from percent-encoded bytes of its URL is not text of the list, so it is not counted.
         if !isPlain || !PhotoURL.withName(of: entry.url, &scratch, { $0.elementsEqual(entry.name) }) { converted += 1 }
         Self.text(entry.name).withUnsafeBytes { name in
             Self.text(entry.url).withUnsafeBytes { receive(ListEntry(name: name, url: $0, line: entry.line)) }

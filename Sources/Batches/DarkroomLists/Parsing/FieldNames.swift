@@ -3,7 +3,7 @@ import DarkroomModel
 /// Finds the table columns, or the object keys, that contain the URL and the name of a photo.
 ///
 /// Case, and all characters except letters and digits, are ignored, so `Image URL`, `image_url` and `imageUrl` are
-/// equal. If several fields match, the name that is earliest in these lists wins.
+/// equal. If several fields match, the field whose name is earliest in these lists is chosen.
 enum FieldNames {
     /// The names for columns or keys that contain URLs, the best name first.
     static let url = [

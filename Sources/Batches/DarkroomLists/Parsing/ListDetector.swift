@@ -1,6 +1,7 @@
 import DarkroomModel
 
-/// Detects the format of a list from its first bytes. The list's extension matters only if these bytes fit two formats.
+/// Detects the format of a list from its first bytes. The file name extension matters only if these bytes fit two
+/// formats.
 struct ListDetector {
     /// The maximum number of bytes that are examined.
     static let windowBytes = 64 << 10
@@ -22,7 +23,7 @@ struct ListDetector {
 
     /// Creates a detector for a list that begins with `window`. If `isWhole` is true, `window` is the whole list.
     /// `ending` is the extension of the list's name in lower case, without `.gz`.
-    /// `quotes` is how the user wants quotation marks in tables to be read.
+    /// `quotes` is the reading of quotation marks in tables that the user has chosen.
     init(
         _ window: UnsafeRawBufferPointer, isWhole: Bool, ending: String, columns: ListColumns = ListColumns(),
         quotes: ListQuotes? = nil

@@ -49,7 +49,7 @@ struct PhotoListParser {
     var examinedBytes: Int?
 
     /// Creates a parser for a list with this name. The extension of the name is used only if two formats are possible.
-    /// - Parameter quotes: How quotation marks in a table are read; nil to detect it.
+    /// - Parameter quotes: The reading of quotation marks in a table; nil to detect it.
     init(
         listName: String = "", columns: ListColumns = ListColumns(), quotes: ListQuotes? = nil,
         maxWholeBytes: Int = PhotoListParser.maxWholeBytes
@@ -142,8 +142,8 @@ struct PhotoListParser {
 
     /// Advances ``commentsEnd`` over complete comments and blank lines, up to 1 MiB.
     ///
-    /// Only lines shorter than the window are passed. Therefore the result does not depend on the chunks as soon as the window
-    /// is complete.
+    /// Only lines shorter than the window are passed. Therefore the result does not depend on the chunks once the
+    /// window is complete.
     private mutating func passComments() {
         if commentsEnd == 0, held.starts(with: Self.mark) { commentsEnd = Self.mark.count }
         held.withUnsafeBytes { bytes in

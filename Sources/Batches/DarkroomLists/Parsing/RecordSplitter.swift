@@ -5,8 +5,8 @@ protocol RecordReceiver {
     /// Receives a record without its line end. `line` is the number of the record's first line, from 1.
     mutating func take(_ record: UnsafeRawBufferPointer, line: Int, _ receive: PhotoListReceiver)
 
-    /// Receives complete lines without the last line end, in which a quoted field is not closed, or is too long. Returns
-    /// false if they cannot be read without the quotation marks.
+    /// Receives complete lines in which a quoted field is not closed or is too long. The last line end is omitted.
+    /// Returns false if the lines cannot be read as separate rows.
     mutating func takeUnclosed(
         _ record: UnsafeRawBufferPointer, isClosed: Bool, line: Int, _ receive: PhotoListReceiver
     ) -> Bool
@@ -129,8 +129,8 @@ struct RecordSplitter {
         for byte in part { fieldState.advance(over: byte, delimiter: delimiter) }
     }
 
-    /// Whether a quoted field that is still open after `rest` is too long. Its closing quote may be missing, and then all
-    /// later photos would silently be lost, so the lines up to here are read without the quotation mark.
+    /// Whether a quoted field that is still open after `rest` is too long. Without its closing quote, all later photos
+    /// would silently be lost, so the lines up to here are read as if the quotation mark were text.
     private mutating func endsOpenQuote(
         _ rest: UnsafeRawBufferPointer, to receiver: inout some RecordReceiver, _ receive: PhotoListReceiver
     ) throws(PhotoListError) -> Bool {

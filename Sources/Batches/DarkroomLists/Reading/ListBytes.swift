@@ -4,7 +4,8 @@ import Foundation
 
 /// The bytes of a list, which can be read more than once.
 protocol ListBytes: AnyObject {
-    /// Reads bytes into the buffer, and returns their number; 0 at the end. Blocks until bytes are available.
+    /// Reads bytes into the buffer, and returns their number; 0 at the end of the list. Blocks until bytes are
+    /// available.
     func read(into buffer: UnsafeMutableRawBufferPointer) throws(PhotoListError) -> Int
 
     /// Returns true if no bytes arrive within half a second. Blocks for at most half a second.
@@ -16,7 +17,7 @@ protocol ListBytes: AnyObject {
 final class FileBytes: ListBytes {
     private let descriptor: Int32
     private let ownsDescriptor: Bool
-    /// The offset at which reading began; negative for a pipe or a terminal. It may be positive for standard input.
+    /// The offset at which reading began, which may be positive for standard input; negative for a pipe or a terminal.
     private let start: off_t
 
     init(path: String) throws(PhotoListError) {

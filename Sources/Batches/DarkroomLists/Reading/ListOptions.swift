@@ -6,28 +6,29 @@ package struct ListOptions: Sendable {
     /// A subfolder to skip in a folder of photos, because it is the output folder.
     package var except: String?
     package var columns = ListColumns()
-    /// How quotation marks in a table are read; nil: this is detected.
+    /// The reading of quotation marks in a table; nil to detect it.
     package var quotes: ListQuotes?
-    /// Whether the address of a list on the web may be private. A redirect never leads to a private address from another.
+    /// Whether the address of a list on the web may be private. A redirect from a public address never leads to a
+    /// private one.
     package var mayBePrivate = true
-    /// The limits for the list of somebody who is not trusted; nil for none.
+    /// The limits for the list of an untrusted user; nil for no limits.
     package var limits: ListLimits?
 
     package init() {}
 }
 
-/// Limits for the list of somebody who is not trusted.
+/// Limits for the list of an untrusted user.
 package struct ListLimits: Sendable {
-    /// How long the reader may wait for the server of a list on the web, in addition to the time at the slowest rate.
+    /// The longest wait for the server of a list on the web, in addition to the time of the list at the slowest rate.
     package var patience = Duration.seconds(10)
     package var slowestBytesPerSecond = 16_384
-    /// How long the reader may wait for this server in total.
+    /// The longest total wait for this server.
     package var longestWait = Duration.seconds(1800)
-    /// The size of a list on the web, without decompression.
+    /// The maximum size of a list on the web before decompression, in bytes.
     package var maxBytes = 2 << 30
-    /// The size of a JSON document or a property list, which is held in memory.
+    /// The maximum size in bytes of a JSON document or a property list, which is held in memory.
     package var maxWholeBytes = 32 << 20
-    /// Whether a list on the web is no longer wanted. Asked once a second while the reader waits, and after each part.
+    /// Returns true if a list is no longer wanted. Called once a second while the reader waits, and after each part.
     package var isStopped: @Sendable () -> Bool
 
     package init(isStopped: @escaping @Sendable () -> Bool) { self.isStopped = isStopped }

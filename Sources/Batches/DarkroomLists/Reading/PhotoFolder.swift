@@ -56,7 +56,7 @@ struct PhotoFolder {
         name.withUnsafeBytes { name in url.withUnsafeBytes { receive(ListEntry(name: name, url: $0)) } }
     }
 
-    /// The name with its bytes that are not UTF-8 percent-encoded.
+    /// The name, in which the bytes that are not UTF-8 are percent-encoded.
     private static func encoded(_ name: [UInt8]) -> [UInt8] {
         var text: [UInt8] = []
         var rest = name[...]

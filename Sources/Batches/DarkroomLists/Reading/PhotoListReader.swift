@@ -8,7 +8,7 @@ import Foundation
 /// these except the folder may be compressed with gzip.
 ///
 /// Each call of ``next(_:)`` reads one piece, so that memory does not grow with the size of the list (except for JSON
-/// documents and property lists, see `PhotoListParser`). The reader blocks. Only one thread at a time may use it.
+/// documents and property lists, see `PhotoListParser`). The reader blocks. Only one thread at a time may use a reader.
 package final class PhotoListReader {
     /// The number of bytes read at a time; smaller for a compressed list, which may become a thousand times as large
     /// when it is decompressed.
@@ -253,8 +253,8 @@ package final class PhotoListReader {
         return .bytes(try again(FileBytes(path: location)))
     }
 
-    /// Which entries are paths. Relative paths begin in the folder of the list file, or in the working folder for standard
-    /// input. The list of somebody who is not trusted is in a folder of this program.
+    /// The entries that are paths. Relative paths begin in the folder of the list file, or in the working folder for
+    /// standard input. The list of an untrusted user is in a folder of this program, so relative paths are not read.
     private static func paths(in location: String, _ options: ListOptions) -> EntryReading.Paths {
         if isWeb(location) { return .none }
         if options.limits != nil { return .absolute }

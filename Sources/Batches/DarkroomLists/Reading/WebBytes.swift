@@ -68,7 +68,7 @@ extension WebBytes {
             var isEnded = false
             var failure: PhotoListError?
             var isAbandoned = false
-            /// The bytes that were read, and how long the reader has waited for them.
+            /// The number of bytes that were read, and the time for which the reader has waited for them.
             var bytesRead = 0
             var waited = Duration.zero
         }
@@ -123,7 +123,7 @@ extension WebBytes {
             }
         }
 
-        /// Why reading must end; nil if it may continue.
+        /// The reason why reading must end; nil if reading may continue.
         private func excess() -> PhotoListError? {
             guard let limits else { return nil }
             if limits.isStopped() { return PhotoListError(.unreadable, "reading it was stopped") }

@@ -1,7 +1,7 @@
 /// Decides for each photo of a list, in order, whether it belongs to a random sample. All samples of a size are equally
 /// likely (Knuth, The Art of Computer Programming 2, section 3.4.2, algorithm S).
 struct PhotoSampling {
-    /// The photos that are still to be taken, and the photos of the list that have not been decided.
+    /// The number of photos still to be taken, and the number of photos in the list that are not decided yet.
     private var (missing, left): (Int, Int)
     private var state: UInt64
 
@@ -13,7 +13,7 @@ struct PhotoSampling {
     var isComplete: Bool { missing == 0 }
 
     /// Whether the next photo of the list belongs to the sample. Photos that were appended to the list after it was
-    /// counted do not.
+    /// counted do not belong to the sample.
     mutating func takesNext() -> Bool {
         guard missing > 0 else { return false }
         let number = random(below: left)

@@ -2,10 +2,10 @@ import DarkroomModel
 
 /// A photo list of which a batch takes only the selected photos, in the order of the list.
 ///
-/// DESIGN. The indexes of the photos in the batch count the selected photos, because an operation stores only the
-/// index of its first photo. The first photos of a list therefore have the same indexes and file names as in a batch of
-/// the whole list, and the whole list continues such a batch like a list that has grown. The photos of a sample have
-/// other indexes than in the whole list.
+/// DESIGN. The indexes of the photos in the batch count the selected photos, because an operation stores only the index
+/// of its first photo. Therefore the first photos of a list have the same indexes and file names as in a batch of the
+/// whole list. If the whole list is fed to such a batch later, the list counts as a list that has grown. The photos of
+/// a sample have other indexes than in the whole list.
 ///
 /// For a sample, the list is first read once to count its photos. Every later reading decides for each photo with
 /// ``PhotoSampling``, so the memory does not grow with the list or the sample.

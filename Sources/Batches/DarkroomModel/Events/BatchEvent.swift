@@ -12,7 +12,7 @@ public struct BatchEvent: Sendable, Equatable {
 
     /// The kind of change, with the new value. More kinds may be added, so a `switch` over them needs a default.
     public enum Kind: Sendable, Equatable {
-        /// The batch was submitted. It has no photos yet.
+        /// The batch was submitted. The batch has no photos yet.
         case submitted
         /// True: the batch may run. False: it waits for another batch.
         case isReady(Bool)
@@ -41,14 +41,14 @@ public struct BatchEvent: Sendable, Equatable {
         /// A worker has released an operation. The operation is queued again.
         case released(operation: Int)
         /// The lease of an operation has expired, and the operation is queued again. `leaseExpiries` is the number of
-        /// its leases that have expired so far.
+        /// expired leases of the operation.
         case recovered(operation: Int, leaseExpiries: Int)
         /// All photos of an operation are final.
         case ended(operation: Int)
         /// The new states of photos, by photo index. `worker` is nil if a user has cancelled these photos. `dropped` is
         /// the number of earlier changes that no event reports.
         case photos([Int: PhotoState], worker: String?, dropped: Int = 0)
-        /// An event that was added in a newer version, with its name.
+        /// An event of a newer version, with its name.
         case other(String)
     }
 
@@ -60,11 +60,11 @@ public struct BatchEvent: Sendable, Equatable {
         public let isCancelled: Bool
         /// The number of photos in the batch.
         public let photos: Int
-        /// Photos that were filtered.
+        /// The number of filtered photos.
         public let filtered: Int
-        /// Photos that failed.
+        /// The number of failed photos.
         public let failed: Int
-        /// Photos that were cancelled.
+        /// The number of cancelled photos.
         public let cancelled: Int
 
         package init(round: Int, isCancelled: Bool, photos: Int, filtered: Int, failed: Int, cancelled: Int) {

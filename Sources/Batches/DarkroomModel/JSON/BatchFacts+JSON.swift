@@ -4,7 +4,7 @@ extension JSON {
     ///   - batch: the facts.
     ///   - now: Redis time, in milliseconds since 1970.
     ///   - problems: the problems of the batch, see `BatchProblems`.
-    ///   - wording: the words for remedies.
+    ///   - wording: the wording of remedies.
     package init(
         _ batch: BatchFacts, now: Int, problems: [BatchProblem] = [], _ wording: RemedyWording = .neutral
     ) {
@@ -42,7 +42,7 @@ extension JSON {
         ]
     }
 
-    /// The optional members that apply to the batch.
+    /// The members that are present only if they apply to the batch.
     private static func controls(of batch: BatchFacts, now: Int) -> [Member] {
         var members: [Member] = []
         if !batch.damage.isEmpty {

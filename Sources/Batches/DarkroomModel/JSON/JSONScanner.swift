@@ -31,7 +31,7 @@
         }
     }
 
-    /// The maximum nesting depth. Deeper nesting is refused, because it could overflow the stack.
+    /// The maximum nesting depth. Deeper nesting is an error, because it could overflow the stack.
     private static let maxDepth = 512
 
     package let bytes: UnsafeRawBufferPointer
@@ -61,7 +61,7 @@
         }
     }
 
-    /// Consumes `byte` if it is the next byte after white space. Returns whether it was.
+    /// Consumes `byte` if it is the next byte after white space. Returns true if `byte` was consumed.
     package mutating func take(_ byte: UInt8) -> Bool {
         guard peek() == byte else { return false }
         position += 1
@@ -132,7 +132,7 @@
         guard take(UInt8(ascii: "]")) else { throw failure("\",\" or \"]\"") }
     }
 
-    /// Skips a value, and returns a description of the value to use in place of a URL.
+    /// Skips a value. Returns a description of the value, which is used in place of a URL.
     package mutating func describeValue() throws(Failure) -> String {
         let kind = try kind(), start = position
         try skipValue()

@@ -2,7 +2,7 @@ import Foundation
 
 /// Decodes JSON that other processes have written: messages, manifests, replies of helper processes.
 ///
-/// All keys that Darkroom writes are printable ASCII without escapes. Objects with other keys are refused, because the
+/// All keys that Darkroom writes are printable ASCII without escapes. Objects with other keys are rejected, because the
 /// Foundation decoder of Swift 6.0 crashes if a key contains invalid UTF-8, control characters or invalid escapes.
 package struct UntrustedJSON {
     private let decoder = JSONDecoder()

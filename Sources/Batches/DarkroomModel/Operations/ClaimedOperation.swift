@@ -4,11 +4,12 @@ package struct ClaimedOperation: Sendable, Equatable {
     package let held: HeldOperation
     /// The state codes of the photos, one byte for each photo.
     package let stateCodes: [UInt8]
-    /// The number of leases of this operation that have expired.
+    /// The number of expired leases of this operation.
     package let leaseExpiries: Int
     /// The photos of the operation, packed (see ``OperationEntry``).
     package let entry: [UInt8]
-    /// What an earlier worker knew about the attempts to download photos, and when (see ``RetryCoding``); "" if nothing.
+    /// The download attempts of the photos, as an earlier worker stored them (see ``RetryCoding``); "" if there are
+    /// none.
     package var retries: String
 
     package init(

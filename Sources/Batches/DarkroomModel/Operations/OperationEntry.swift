@@ -43,7 +43,7 @@ package struct OperationEntry {
     }
 
     /// The entry as Redis stores it.
-    /// - Parameter deflater: a compressor that packs many entries.
+    /// - Parameter deflater: a compressor, which the caller can use for many entries.
     package func packed(by deflater: Deflater = Deflater()) -> [UInt8] { [Self.version] + deflater.compress(text) }
 
     /// The photos as a worker will read them.
@@ -139,9 +139,9 @@ package struct OperationEntry {
     }
 }
 
-/// The entry of an operation cannot be read.
+/// An error: the entry of an operation cannot be read.
 package struct EntryError: Error, Sendable, CustomStringConvertible {
-    /// What was found, and the remedy.
+    /// The defect, and the remedy.
     package let description: String
 
     package init(_ description: String) { self.description = description }

@@ -2,8 +2,8 @@ import DarkroomHosts
 import DarkroomText
 
 extension ClaimedOperation {
-    /// What an earlier worker knew about the attempts to download photos when it released the operation, by the position of
-    /// the photo in the operation.
+    /// The download attempts of photos, by the position of the photo in the operation, as an earlier worker stored them
+    /// when it released the operation.
     package var retryHistories: (histories: [Int: RetryHistory], released: ContinuousClock.Instant) {
         let words = retries.split(separator: " ", maxSplits: 1)
         guard words.count == 2, let passed = Int(words[0]), 0...RetryCoding.longestAge ~= passed else {
@@ -14,11 +14,11 @@ extension ClaimedOperation {
     }
 }
 
-/// The text in Redis of what a worker knew about the attempts to download the photos of an operation when it released the
-/// operation. A word for each photo, separated by spaces: the position of the photo in the operation, the number of
-/// attempts, the number and age of its failures, the number and age of the host's troubles, and the time until the next
-/// attempt: `3:5:2:21000:0:0:14500`. Times are in ms, at the time of the release. In the reply to a claim, the ms since
-/// the release and a space come first.
+/// The form in which Redis stores the download attempts of the photos of a released operation. The text contains a word
+/// for each photo, separated by spaces: the position of the photo in the operation, the number of attempts, the number
+/// and age of its failures, the number and age of the host's troubles, and the time until the next attempt:
+/// `3:5:2:21000:0:0:14500`. Times are in ms, at the time of the release. In the reply to a claim, the ms since the
+/// release and a space come first.
 package enum RetryCoding {
     private static let mostAttempts = 1_000_000
     /// About a year, in ms.
@@ -35,7 +35,7 @@ package enum RetryCoding {
         return words.joined(separator: " ")
     }
 
-    /// Reads the text. Words that are damaged are skipped.
+    /// Reads the text. Damaged words are skipped.
     static func histories(in text: Substring, released: ContinuousClock.Instant) -> [Int: RetryHistory] {
         var histories: [Int: RetryHistory] = [:]
         for word in text.split(separator: " ").prefix(BatchOptions.operationSizes.upperBound) {

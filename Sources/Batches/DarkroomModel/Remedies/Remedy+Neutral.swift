@@ -1,5 +1,5 @@
 extension Remedy {
-    /// The words for this remedy on surfaces that have no other words for it.
+    /// The wording of this remedy on surfaces that have no separate wording for it.
     package var neutralText: String {
         switch self {
         case .advice(let text): text
@@ -50,7 +50,7 @@ extension Remedy {
 }
 
 extension FailureReason {
-    /// What lets photos that failed for this reason succeed; empty if nothing is known that helps.
+    /// The remedies for photos that failed for this reason; empty if no remedy is known.
     package var remedies: [Remedy] {
         switch self {
         case .addressDenied: [.allowAddresses]

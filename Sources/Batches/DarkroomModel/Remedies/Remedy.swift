@@ -1,8 +1,9 @@
-/// What a user can do about a problem.
+/// An action by which a user can solve a problem.
 ///
-/// A remedy names no command, option or button: each surface has its own words for it, see ``RemedyWording``.
+/// A remedy names no command, option or button: each surface has a separate wording for it, see ``RemedyWording``.
 package enum Remedy: Sendable, Hashable {
-    /// Nothing: the problem ends by itself, or its cause is outside of Darkroom. The text is the same on every surface.
+    /// No action in Darkroom: the problem ends by itself, or its cause is outside of Darkroom. The text is the same on
+    /// every surface.
     case advice(String)
 
     // MARK: Batches
@@ -11,18 +12,18 @@ package enum Remedy: Sendable, Hashable {
     case resume(BatchID?, QueuePart)
     case suspend(BatchID)
     case cancel(BatchID)
-    /// Raise the priority of a batch, so that it runs before others.
+    /// Raise the priority of a batch, so that it runs before other batches.
     case prioritize(BatchID, BatchPriority)
     /// Clear the focus of a batch, so that its other operations run.
     case clearFocus(BatchID)
     case removeDependency(of: BatchID, on: BatchID)
-    /// Remove a batch from Redis, also if it has not finished.
+    /// Remove a batch from Redis, even if it has not finished.
     case forget(BatchID)
     /// Remove finished batches from Redis.
     case forgetFinished
     /// Remove a damaged batch from Redis, and submit its list again.
     case submitAgain(insteadOf: BatchID)
-    /// Submit the list as a new batch that overwrites the photos of the cancelled one.
+    /// Submit the list as a new batch that overwrites the photos of the cancelled batch.
     case submitAgainOverwriting
     /// Submit the list as a new batch with another output folder.
     case submitElsewhere
@@ -34,7 +35,7 @@ package enum Remedy: Sendable, Hashable {
     case retry(BatchID?)
     /// Run the failed photos of a batch again, and give their names and URLs with its list.
     case retryWithList(BatchID)
-    /// Run the failed photos of a batch again, and overwrite those of the batch that has taken its output folder.
+    /// Run the failed photos of a batch again, and overwrite the photos of the batch that has taken its output folder.
     case takeOutputBack(BatchID)
     /// Overwrite the photos of the batch that has the output folder.
     case overwrite
@@ -67,7 +68,7 @@ package enum Remedy: Sendable, Hashable {
     case allowMoreTime
     /// Show the hosts of photos with their states.
     case showHosts
-    /// Check how names of hosts are looked up, or use other name servers.
+    /// Check how host names are looked up, or use other name servers.
     case checkNames
     /// Check the disk of an output folder.
     case checkOutput
@@ -92,16 +93,16 @@ package enum Remedy: Sendable, Hashable {
     case useSmallerOperations
 }
 
-/// The words of a surface for remedies.
+/// The wording of remedies on one surface.
 package struct RemedyWording: Sendable {
     private let words: @Sendable (Remedy) -> String
 
-    /// - Parameter words: the words for one remedy: a clause that follows a semicolon.
+    /// - Parameter words: returns the wording of one remedy: a clause that follows a semicolon.
     package init(_ words: @escaping @Sendable (Remedy) -> String) { self.words = words }
 
     package func text(_ remedy: Remedy) -> String { words(remedy) }
 
-    /// The words for remedies in this order, separated by semicolons.
+    /// The wording of remedies in this order, separated by semicolons.
     package func text(_ remedies: [Remedy]) -> String { remedies.map(words).joined(separator: "; ") }
 
     /// A problem with its remedies.
@@ -110,13 +111,13 @@ package struct RemedyWording: Sendable {
         return problem + (problem.hasSuffix("?") ? " " : "; ") + text(remedies)
     }
 
-    /// Words that fit every surface: they name no command, option or button.
+    /// A wording that fits every surface: it names no command, option or button.
     package static let neutral = RemedyWording { $0.neutralText }
 }
 
-/// A problem with remedies, for example an error. Its description has the words of ``RemedyWording/neutral``.
+/// A problem with remedies, for example an error. Its description uses ``RemedyWording/neutral``.
 package protocol Remediable: Sendable, CustomStringConvertible {
-    /// What failed, on which object, and what was found.
+    /// The failed action, its object, and the cause.
     var problem: String { get }
     var remedies: [Remedy] { get }
 }
@@ -128,7 +129,7 @@ extension Remediable {
 extension RemedyWording {
     package func text(_ problem: any Remediable) -> String { sentence(problem.problem, problem.remedies) }
 
-    /// The text of an error. If the error has remedies, they have the words of this surface.
+    /// The text of an error. Its remedies, if it has any, have the wording of this surface.
     package func text(of error: any Error) -> String {
         (error as? any Remediable).map { text($0) } ?? "\(error)"
     }

@@ -5,8 +5,8 @@ extension PhotoURL {
     package struct Problem: Sendable, Equatable {
         /// `notAURL`, `schemeDenied` or `fileDenied`.
         package let reason: FailureReason
-        /// The details, without user, password and query. If the entry is not a URL, they contain at most 200 bytes of
-        /// it.
+        /// The details, without user, password and query. If the entry is not a URL, the details contain at most 200
+        /// bytes of the entry.
         package let detail: String
 
         package init(reason: FailureReason, detail: String) {
@@ -46,8 +46,8 @@ extension PhotoURL {
         let end = url[start...].firstIndex(where: isAuthorityEnd) ?? url.count
         let host = host(url, from: start)
         guard !host.isEmpty else { return Problem(reason: .notAURL, detail: "the URL has no host") }
-        // User and password must not contain characters that end a URL in a text, or ``redacting(_:keepsQuery:)`` would show
-        // a part of them. More characters are not allowed in host and port.
+        // User and password must not contain characters that end a URL in a text: ``redacting(_:keepsQuery:)`` would
+        // show the part after such a character. In host and port, further characters are not allowed.
         let hostStart = host.baseAddress! - url.baseAddress!  // host is a non-empty part of url
         if url[start..<end].contains(where: { " \"<>".utf8.contains($0) })
             || url[hostStart..<end].contains(where: { "\\^`{|}".utf8.contains($0) })

@@ -3,7 +3,7 @@ import DarkroomText
 /// Removes the parts of a URL that may be secret: user, password, query and fragment. All redaction is in this file.
 extension PhotoURL {
     /// Removes user, password, query and fragment from a URL. Any other text is redacted as if it were a URL.
-    /// The description of an invalid entry has been redacted where it was written, so only its URLs are redacted.
+    /// The description of an invalid entry was redacted when it was written, so only the URLs in it are redacted.
     package static func redacted(_ url: String) -> String { redacted(url, keepsQuery: false) }
 
     /// Removes user and password from a URL. Any other text is redacted as in ``redacted(_:)``.
@@ -20,8 +20,8 @@ extension PhotoURL {
     /// The texts by which descriptions of invalid entries are recognized.
     private static let descriptions = [" is not JSON (", "no URL among the keys of ", " in place of a URL"]
 
-    /// Redacts each word of a text from a list, which may be a damaged URL, as if it were a URL. A word that begins with
-    /// `#` is not one.
+    /// Redacts each word of a text from a list, which may be a damaged URL, as if it were a URL. Words that begin with
+    /// `#` are not redacted.
     package static func redactingWords(_ text: String) -> String {
         let bytes = Array(text.utf8)
         var safe: [UInt8] = []
@@ -72,7 +72,7 @@ extension PhotoURL {
         return plain + query
     }
 
-    /// The colon after the host, if a port does not follow it; else nil. In prose, punctuation may follow the port.
+    /// The colon after the host, if no port follows the colon; else nil. In prose, punctuation may follow the port.
     private static func misplacedPort(_ authority: ArraySlice<UInt8>) -> Int? {
         let host = authority.lastIndex(of: UInt8(ascii: "]")) ?? authority.startIndex
         guard let colon = authority[host...].firstIndex(of: Byte.colon) else { return nil }
@@ -86,8 +86,8 @@ extension PhotoURL {
         return name.isEmpty || URLScheme.named(name)?.isOfWeb == true
     }
 
-    /// In the first part of an entry that is not a URL, removes the text up to the last `@`, which may be a user and a
-    /// password.
+    /// Removes the text up to the last `@` from the first part of an entry that is not a URL. This text may be a user
+    /// and a password.
     static func redactedName(_ name: UnsafeRawBufferPointer, isFirstPart: Bool) -> UnsafeRawBufferPointer {
         guard isFirstPart, let at = name.lastIndex(of: UInt8(ascii: "@")) else { return name }
         return name.part(at + 1..<name.count)

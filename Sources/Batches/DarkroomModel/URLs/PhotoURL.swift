@@ -30,7 +30,7 @@ extension PhotoURL {
         let authority = authorityStart(url) ?? 0
         var start = end
         var isEncoded = false
-        // A backslash in the path is a slash, except in URLs that are not of the web.
+        // In a URL, a backslash in the path counts as a slash, unless the scheme is known and not of the web.
         let hasBackslashes = authority > 0 && URLScheme.of(url)?.isOfWeb ?? true
         while start > authority, url[start - 1] != Byte.slash, !hasBackslashes || url[start - 1] != Byte.backslash {
             start -= 1

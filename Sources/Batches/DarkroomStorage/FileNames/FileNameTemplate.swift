@@ -9,7 +9,7 @@ import DarkroomModel
 /// Without `{index}`, the name makes the paths distinct. Such templates are accepted only for lists with unique names,
 /// and `SafeName` never maps two names to the same text.
 package struct FileNameTemplate: Sendable, Equatable, CustomStringConvertible {
-    /// An invalid template. The description says what is wrong and what to do.
+    /// An invalid template. The description names the defect and the remedy.
     package struct Problem: Error, Equatable, CustomStringConvertible {
         package let description: String
     }
@@ -20,7 +20,8 @@ package struct FileNameTemplate: Sendable, Equatable, CustomStringConvertible {
         var isLiteral: Bool { if case .literal = self { true } else { false } }
     }
 
-    /// The longest file name in bytes, without its extension. File systems allow 255 bytes including the extension.
+    /// The maximum length of a file name without its extension, in bytes. File systems allow 255 bytes with the
+    /// extension.
     package static let maxStemBytes = 200
     private static let maxLiteralBytes = 100
     private static let photosInFolder = 10_000

@@ -20,9 +20,9 @@ package enum AtomicFiles {
 
     /// Writes the files of a photo to `place`. Creates missing subfolders, and replaces existing files.
     ///
-    /// The files get their final names when all of them are complete. Each must be in another folder. A file that has
-    /// its final name is never removed, because it may be the file of another worker: if a later rename fails, the
-    /// earlier files stay, and are replaced when the photo is developed again.
+    /// The files get their final names when all of them are complete. Each file must be in a different folder. A file
+    /// that has its final name is never removed, because it may be the file of another worker: if a later rename fails,
+    /// the earlier files stay, and are replaced when the photo is developed again.
     /// - Parameters:
     ///   - temporaryName: the name of the temporary files; hidden, and unique in each folder among all workers.
     ///   - isDurable: whether the bytes are on the disk before a file gets its final name. If false, a power failure

@@ -10,7 +10,7 @@ package final class FileCalls: Sendable {
     package struct Hanging: Equatable {
         package var operations: Set<HeldOperation> = []
         /// True if no operation can finish before the calls return, because the reports, all downloads or all
-        /// filtrations wait for them.
+        /// filtrations wait for these calls.
         package var isAll = false
     }
 
@@ -45,7 +45,7 @@ package final class FileCalls: Sendable {
         return try body()
     }
 
-    /// Records the begin of a call for an operation, or for all operations if `operation` is nil.
+    /// Records the beginning of a call for an operation, or for all operations if `operation` is nil.
     /// - Returns: the argument for ``end(_:)``.
     package func begin(_ work: Work, of operation: HeldOperation?) -> Int {
         calls.withLock { calls in

@@ -27,7 +27,7 @@ struct FolderCheck: StorageCheck {
 
     private func fault(room: Int, of error: SystemFailure) -> StorageFault? {
         let path = folder.isEmpty ? place.folder : place.folder + "/" + folder
-        // If the file system cannot be identified, the fault counts as one of the batch.
+        // If the file system cannot be identified, the fault counts as a fault of this batch alone.
         let device = StorageDomain(of: place.folder).map(StorageFault.Scope.domain) ?? .batch
         var fault = StorageFault(.batch, error.refusalCode, detail: "", room: room, check: self)
         switch error.error {
@@ -60,7 +60,7 @@ struct FolderCheck: StorageCheck {
 }
 
 extension OutputPlace {
-    /// Why a file could not be written. Finds out whether other files can be written. Blocks.
+    /// The fault because of which a file could not be written. Checks whether other files can be written. Blocks.
     /// - Parameters:
     ///   - path: the path of the file, relative to the folder.
     ///   - byteCount: the size of all files of the photo.
@@ -82,7 +82,7 @@ extension OutputPlace {
         return StorageFault(isOfPlace ? .batch : .file, failure.refusalCode, detail: detail, check: check)
     }
 
-    /// Why a manifest file could not be read. Its batch waits, because the reason may be gone soon.
+    /// The fault because of which a manifest file could not be read. The batch waits, because the fault may end soon.
     /// - Parameter path: the path of the file, relative to the folder.
     func fault(reading path: String, _ failure: SystemFailure) -> StorageFault {
         StorageFault(
@@ -91,7 +91,7 @@ extension OutputPlace {
             check: FolderCheck(place: self, folder: Path.split(path).folder ?? ""))
     }
 
-    /// Why no file can be written to the folder, and what to do; nil if the failure affects only one file.
+    /// The reason why no file can be written to the folder, and the remedy; nil if the failure affects only one file.
     func detail(of failure: SystemFailure) -> String? {
         switch failure.attempted {
         case "see" where failure.error == ELOOP || failure.error == EXDEV: "\(markerPath): \(failure.text)"

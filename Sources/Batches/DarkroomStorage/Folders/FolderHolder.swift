@@ -5,13 +5,13 @@ import Glibc
 /// in the folder.
 ///
 /// DESIGN. A process that cannot reach Redis does not learn from Redis that another batch has taken the folder.
-/// Therefore a file in the folder also names the holder. The file is overwritten in place and never replaced. Before a
-/// process renames a file to its final name, it takes a shared lock (flock(2)) on the holder file and reads it. It
-/// keeps the lock until the rename is done. To take the folder for a batch, a process first writes the batch's name and
-/// the word `taking` to the file, so that no process of another batch starts a rename. Then it waits for the exclusive
-/// lock, so that all running renames are done, and writes the name without `taking`. A process that reads the name of
-/// its own batch with `taking` also waits for the lock. On a file system without locks, the folder may be taken between
-/// the read and the rename.
+/// Therefore a file in the folder also names the holder. This holder file is overwritten in place and never replaced.
+/// Before a process renames a file to its final name, it takes a shared lock (flock(2)) on the holder file and reads
+/// the holder. It keeps the lock until the rename is done. To take the folder for a batch, a process first writes the
+/// batch's name and the word `taking` to the holder file, so that no process of another batch starts a rename. The
+/// process then waits for the exclusive lock, so that all running renames are done, and writes the name without
+/// `taking`. If a process reads the name of its own batch with `taking`, it also waits for the lock. On a file system
+/// without locks, the folder may be taken between the read and the rename.
 package struct FolderHolder: Sendable, Hashable {
     /// The name of the holder: at most 64 ASCII letters, digits, `-` and `_`.
     package let owner: String
@@ -40,8 +40,8 @@ package struct FolderHolder: Sendable, Hashable {
     ///   - path: The file that names the holder.
     ///   - patience: The longest wait for other processes.
     /// - Returns: The holder with the larger number; nil if this holder holds the folder now.
-    /// - Throws: ``SystemFailure`` with `ETIMEDOUT` if a process still holds the lock after `patience`. Then the caller
-    ///   must not write. ``SystemFailure`` with `ERANGE` if ``number`` is not in ``numbers``.
+    /// - Throws: ``SystemFailure`` with `ETIMEDOUT` if a process still holds the lock after `patience`. In this case
+    ///   the caller must not write. ``SystemFailure`` with `ERANGE` if ``number`` is not in ``numbers``.
     package func take(
         _ path: String, in folder: Folder, patience: Duration = .seconds(10)
     ) throws(SystemFailure) -> FolderHolder? {
@@ -58,7 +58,7 @@ package struct FolderHolder: Sendable, Hashable {
         }
         guard isWritable else { throw SystemFailure("hold", EACCES, "this user may not write to \(path)") }
         try Self.lock(file, LOCK_EX, patience)
-        // Another holder may have taken the folder in the meantime, so the file is read again under the lock.
+        // Another holder may have taken the folder before this process got the lock, so the file is read again.
         guard let latest = try Self.content(of: file), latest.holder.precludes(self) else {
             try write(to: file, isTaking: false)
             return nil
@@ -109,7 +109,8 @@ package struct FolderHolder: Sendable, Hashable {
                 descriptor = try folder.open(path, O_RDWR | O_CREAT | O_NONBLOCK, mode: 0o600, attempted: "hold")
                 isWritable = true
                 let write = mode & 0o222
-                // This call is expected to fail if another user has created the file in the meantime.
+                // This call is expected to fail if another user has created the file since the first attempt to open
+                // it.
                 _ = fchmod(descriptor, write | write << 1)
             case EACCES:
                 descriptor = try folder.open(path, O_RDONLY | O_NONBLOCK, attempted: "hold")
@@ -130,9 +131,9 @@ package struct FolderHolder: Sendable, Hashable {
         (number, owner) >= (other.number, other.owner)
     }
 
-    /// The valid numbers. Redis assigns its clock in milliseconds, or a number that is higher by 1 than a number that it
-    /// assigned before or that was found in a folder. Such a number can be above this range only if Redis is damaged, or
-    /// if a number found in a folder was near the end of this range.
+    /// The valid numbers. Redis assigns its clock in milliseconds, or the successor of a number that it assigned before
+    /// or that was found in a folder. A number can be above this range only if Redis is damaged, or if a number found
+    /// in a folder was near the end of this range.
     package static let numbers = 0...(1 << 52)
     private static let bytes = 96
     private static let taking = "taking"

@@ -14,7 +14,7 @@ struct FolderManifest: ManifestSource {
     /// - Parameters:
     ///   - folder: the path of the output folder, relative to `root`. Links in this path are not followed.
     ///   - root: the path of a folder. Links in this path are followed.
-    ///   - maxFileBytes: the size of the largest file that is read.
+    ///   - maxFileBytes: the maximum size of a file that is read, in bytes.
     init(folder: String, below root: String, maxFileBytes: Int) {
         self.root = root
         output = folder
@@ -56,7 +56,7 @@ struct ManifestFolder: CustomStringConvertible {
     let root: String
     /// The path, relative to `root`.
     let path: String
-    /// The size of the largest file that is read.
+    /// The maximum size of a file that is read, in bytes.
     let maxBytes: Int
 
     var description: String { root + "/" + path }

@@ -30,7 +30,7 @@ struct FolderPast: PastResults {
         }
     }
 
-    /// A folder; nil if it does not exist.
+    /// Opens a folder. Returns nil if it does not exist.
     private static func existing(_ path: String, in output: Folder) throws(SystemFailure) -> Folder? {
         do throws(SystemFailure) {
             return try output.folder(path)

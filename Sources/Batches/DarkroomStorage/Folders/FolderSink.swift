@@ -76,13 +76,13 @@ final class FolderSink: OperationSink {
         remove(fencingToken: held.fencingToken, in: folder)
     }
 
-    /// A file that stays does no harm, since readers use the lines with the highest fencing token.
+    /// Removes a manifest file. An error is ignored, since readers use the lines with the highest fencing token.
     private func remove(fencingToken: Int, in folder: Folder) {
         try? folder.remove(ManifestPath.fileName(operation: held.number, fencingToken: fencingToken))
     }
 
-    /// The folder of the operation's manifest files; nil if it does not exist or cannot be opened. Then its files stay, which
-    /// does no harm.
+    /// The folder of the operation's manifest files; nil if it does not exist or cannot be opened. If the folder cannot
+    /// be opened, its files stay, which does no harm.
     private var manifestFolder: Folder? {
         try? batch.manifestPlace.open().folder(batch.manifestFolder(of: held))
     }
@@ -92,7 +92,7 @@ extension MadeFile {
     /// The SHA-256 in hexadecimal.
     fileprivate var digest: String {
         var digest = ""
-        // `withBytes` throws only the errors of its argument, and this one throws none.
+        // `withBytes` throws only the errors of its argument, and this argument throws none.
         try? withBytes { digest = Hexadecimal.text(SHA256Digest.hash(of: $0)) }
         return digest
     }

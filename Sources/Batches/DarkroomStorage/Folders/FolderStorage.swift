@@ -9,8 +9,8 @@ final class FolderStorage: BatchStorage {
     let files: BatchFiles
     let place: OutputPlace
     private let rules: FolderRules
-    /// The open folder that the operations share. It is closed when the last operation has ended, so that its file
-    /// system can be unmounted.
+    /// The open folder that the operations share. The folder is closed when the last operation has ended, so that its
+    /// file system can be unmounted.
     private let latest = Locked(WeakFolder())
 
     private struct WeakFolder {

@@ -2,8 +2,8 @@ import DarkroomFiles
 import DarkroomModel
 import Foundation
 
-/// The open folder of a batch's manifest. It is opened before any file of an operation is written. It stays open until
-/// the operation is reported.
+/// The open folder of a batch's manifest. The folder is opened before any file of an operation is written, and stays
+/// open until the operation is reported.
 ///
 /// If a file system loses data, syncfs(2) reports the error only on descriptors that were open before the loss
 /// (`errseq_t` in the kernel).
@@ -35,7 +35,8 @@ final class OpenFolder: Sendable {
     private static func mounted(_ renditions: [String], in root: Folder, besides device: dev_t) -> [dev_t: Folder] {
         var found: [dev_t: Folder] = [:]
         for name in renditions {
-            // A folder that is missing or cannot be opened is created in the output folder, or the write reports the error.
+            // A missing folder will be created in the output folder. If a folder cannot be opened, the write reports
+            // the error.
             guard let folder = try? root.folder(name), let status = try? folder.status(), status.st_dev != device
             else { continue }
             found[status.st_dev] = folder
@@ -49,10 +50,11 @@ final class OpenFolder: Sendable {
     /// Whether this process may write to the folder. If not, `errno` contains the reason.
     var isWritable: Bool { faccessat(folder.descriptor, ".", W_OK, 0) == 0 }
 
-    /// Whether the path still leads to this folder, and not to a folder that was mounted in the meantime, and whether
-    /// the folders of renditions are on the same file systems as before.
+    /// Whether the path still leads to this folder, and the folders of renditions are on the same file systems as
+    /// before. False if another file system was mounted later.
     var isStillThere: Bool {
-        // A folder that cannot be opened counts as another one: the worker gives up its unreported operations, which run again.
+        // A folder that cannot be opened counts as another folder: the worker gives up its unreported operations, which
+        // run again.
         guard let root = try? place.open(), let status = try? root.folder(place.marker ?? "").status(),
             status.st_dev == device, status.st_ino == node
         else { return false }

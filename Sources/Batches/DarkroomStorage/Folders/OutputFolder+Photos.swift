@@ -22,7 +22,7 @@ extension OutputFolder {
     }
 }
 
-/// A file or folder, also if it is reached through several paths.
+/// The identity of a file or folder, which is the same for all paths that lead to it.
 private struct FileIdentity: Equatable {
     private let device: dev_t
     private let number: ino_t

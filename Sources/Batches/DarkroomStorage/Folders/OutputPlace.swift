@@ -2,7 +2,7 @@ import DarkroomFiles
 import DarkroomModel
 import Foundation
 
-/// A folder to which files are written. It may be on a share that is not always mounted.
+/// A folder to which files are written, perhaps on a share that is not always mounted.
 package struct OutputPlace: Hashable, Sendable {
     /// The absolute path of the folder.
     package let folder: String
@@ -25,7 +25,7 @@ package struct OutputPlace: Hashable, Sendable {
     package var markerPath: String { marker.map { folder + "/" + $0 } ?? folder }
 
     /// Opens the folder if the marker exists. Callers open files relative to the result, so that the files are in the
-    /// folder of the marker, even if a file system is mounted or unmounted in the meantime.
+    /// folder of the marker, even if a file system is mounted or unmounted after this call.
     /// - Throws: the error of the system, with `see` as the attempted action.
     package func open() throws(SystemFailure) -> Folder {
         do throws(SystemFailure) {

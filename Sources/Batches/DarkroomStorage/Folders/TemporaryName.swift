@@ -11,8 +11,8 @@ package enum TemporaryName {
         ".\(what).\(fencingToken).\(writer)"
     }
 
-    /// The `what` in the names of the temporary files of a photo. It contains the batch, because another batch may write a
-    /// photo with the same index to the same folder.
+    /// The `what` in the names of the temporary files of a photo. The text contains the batch, because another batch
+    /// may write a photo with the same index to the same folder.
     package static func photo(_ index: Int, of batch: BatchID) -> String { "\(batch)-\(index)" }
 
     /// The `what` in the name of a manifest file's temporary file.

@@ -17,7 +17,8 @@ package struct WritableFolder: Sendable {
     /// Creates the folder and its parents if they are missing.
     package func create() throws(StorageError) { try make(path) }
 
-    /// Whether the folder exists. Throws if it cannot be created or written, as far as this is known without writing.
+    /// Whether the folder exists. Throws if the folder cannot be created or is not writable. The check writes nothing,
+    /// so it cannot find every such folder.
     package func examine() throws(StorageError) -> Bool {
         var folder = path
         var information = stat()

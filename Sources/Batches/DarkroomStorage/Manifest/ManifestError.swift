@@ -10,7 +10,7 @@ package struct ManifestError: Error, Sendable, CustomStringConvertible {
     }
 
     package let code: Code
-    /// The file or folder, what was found, and what to do.
+    /// The file or folder, the defect, and the remedy.
     package let description: String
 
     package init(_ code: Code, _ description: String) {

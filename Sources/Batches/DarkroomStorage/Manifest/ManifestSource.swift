@@ -19,15 +19,15 @@ package protocol ManifestPart: Sendable {
     /// The numbers of the operations that have lines, in ascending order.
     var operations: [Int] { get }
 
-    /// The lines of an operation, sorted by photo index; empty if the operation has none. If several claims of the operation
-    /// have stored a line of a photo, the line with the highest fencing token.
+    /// The lines of an operation, sorted by photo index; empty if the operation has none. If several claims of the
+    /// operation have stored a line of a photo, the result contains the line with the highest fencing token.
     ///
     /// Lines of other batches are left out. A damaged line of the highest token is an error; damaged lines of lower tokens are
     /// left out, because a power failure may damage lines that were not reported.
     mutating func lines(ofOperation number: Int) throws(ManifestError) -> [ManifestLine]
 }
 
-/// How operations are divided into parts. A reader lists the files of one part at a time.
+/// The division of operations into parts. A reader lists the files of one part at a time.
 package enum ManifestParts {
     /// The maximum number of operations of a part.
     package static let size = 1000

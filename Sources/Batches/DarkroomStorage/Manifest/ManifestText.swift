@@ -1,6 +1,6 @@
 import DarkroomModel
 
-/// The lines that claims have stored, as text: one JSON object a line. The same in every storage.
+/// The lines that claims have stored, as text: one JSON object a line. All storages use this form.
 package enum ManifestText {
     /// Merges the lines of an operation for readers.
     ///
@@ -12,7 +12,7 @@ package enum ManifestText {
     /// batches are skipped, because no worker stored them here.
     /// - Parameters:
     ///   - tokens: the fencing tokens of the claims.
-    ///   - stored: reads the lines of a claim. The name is for messages. Nil if the lines were removed.
+    ///   - stored: reads the lines of a claim, and returns them with their name in messages; nil if they were removed.
     /// - Returns: the lines, sorted by photo index; nil if the lines of a claim were removed.
     package static func merged(
         _ tokens: [Int], of batch: BatchID,
@@ -47,7 +47,7 @@ package enum ManifestText {
     /// Calls `body` with the number and the bytes of each line that is not empty, until `body` returns false. The line is
     /// nil if it is damaged.
     ///
-    /// Takes one line at a time: an array of all lines of a text that strangers have written can be large.
+    /// Takes one line at a time, because an array of all lines can be large if an untrusted user has written the text.
     private static func forEachLine(of text: [UInt8], _ body: (Int, ManifestLine?, ArraySlice<UInt8>) -> Bool) {
         let decoder = UntrustedJSON()
         var rest = text[...]
@@ -57,7 +57,7 @@ package enum ManifestText {
             rest = rest.dropFirst(bytes.count + 1)
             guard !bytes.isEmpty else { continue }
             number += 1
-            // The caller decides what a line means that cannot be decoded.
+            // The caller decides what a line that cannot be decoded means.
             guard body(number, try? decoder.decode(ManifestLine.self, from: bytes), bytes) else { return }
         }
     }

@@ -1,6 +1,7 @@
 import DarkroomModel
 
-/// What the claims of an operation have stored, as a storage reads it when the operation is claimed again.
+/// The results that the claims of an operation have stored, as a storage reads them when the operation is claimed
+/// again.
 package protocol PastResults {
     /// The fencing tokens of the claims that have stored lines.
     var fencingTokens: [Int] { get }
@@ -14,7 +15,7 @@ package protocol PastResults {
     func file(at path: String) -> (byteCount: Int, sha256: String)?
 }
 
-/// The lines of earlier claims of an operation, read when the operation is claimed. The same in every storage.
+/// The lines of earlier claims of an operation, read when the operation is claimed. All storages use this type.
 package struct PastLines: Sendable {
     /// The lines of the final photos, by position.
     package private(set) var lines: [[UInt8]?]
@@ -28,8 +29,8 @@ package struct PastLines: Sendable {
     /// lines agree, takes the line with the highest fencing token. If no line agrees, makes a line from the state code and
     /// the photo's files.
     /// - Parameter open: opens the results of the operation. Called only if earlier claims may have stored lines.
-    /// - Throws: ``StorageFault`` if lines of earlier claims may exist and cannot be read now. They must not be replaced by
-    ///   lines from state codes, which lack the details of failures.
+    /// - Throws: ``StorageFault`` if lines of earlier claims may exist and cannot be read now. Lines from state codes
+    ///   must not replace them, because such lines lack the details of failures.
     package init(
         _ claimed: ClaimedOperation, _ records: [PhotoRecord], _ files: BatchFiles,
         from open: () throws(StorageFault) -> some PastResults

@@ -4,7 +4,7 @@ import DarkroomText
 /// Finds the problems of unfinished batches. All facts must have been read from Redis at the same time.
 package struct BatchProblems: Sendable {
     private static let feederMayBeSilent = Duration.seconds(30)
-    /// For each batch, at most this many of the batches that it waits for are looked at.
+    /// The maximum number of batches that the search for the cause of a wait examines.
     private static let mostLookedAt = 100
 
     /// The running workers.
@@ -18,12 +18,12 @@ package struct BatchProblems: Sendable {
     private let contradictions: [BatchID: String]
     /// One running worker for each different set of refusals. Usually all workers of a cluster refuse the same batches.
     private let refusing: [WorkerFacts]
-    /// The photos that the workers run, by batch; nil if a worker of an earlier version does not report them. This and
-    /// ``waits`` are parsed once, because there may be thousands of workers and of batches.
+    /// The photos that the workers run, by batch; nil if a worker of an earlier version does not report them. Like
+    /// ``waits``, the facts are parsed once, because there may be thousands of workers and of batches.
     private let running: [BatchID: [PhotoRanges]]?
     private let waits: [BatchID: [WorkerFacts.Wait]]
-    /// The hosts that get no requests now, by the batches whose photos wait for them. Empty if no
-    /// batch waits.
+    /// For each batch, the hosts that get no requests now and for which photos of the batch wait. Empty if no batch
+    /// waits.
     private let heldHosts: [BatchID: [HostFacts]]
 
     /// - Parameters:
@@ -33,7 +33,7 @@ package struct BatchProblems: Sendable {
     ///   - known: the batches that other batches may wait for. A batch that is not in `known` counts as a batch without
     ///     problems.
     ///   - damaged: damage to report in addition to `BatchFacts.damage`.
-    ///   - contradictions: the text about counters that contradict the queue of a batch.
+    ///   - contradictions: for each batch whose counters contradict its queue, the text about the contradiction.
     package init(
         workers: [WorkerFacts], cluster: ClusterControls, now: Int, known: [BatchFacts],
         damaged: [BatchID: [String]] = [:], contradictions: [BatchID: String] = [:]
@@ -62,9 +62,9 @@ package struct BatchProblems: Sendable {
         self.known = Dictionary(known.map { ($0.id, $0) }) { first, _ in first }
     }
 
-    /// The workers that need not be read again as long as `seen`, the time of their last message, stays the same. A worker
-    /// that sent a message in the millisecond `now` or later is left out: after it was read, it may have sent another
-    /// message in the same millisecond.
+    /// The workers that need not be read again as long as `seen`, the time of their last message, stays the same.
+    /// Excludes a worker that sent a message in the millisecond `now` or later, because it may have sent another
+    /// message in this millisecond after it was read.
     var settledWorkers: [WorkerFacts] { listed.filter { $0.seen < now } }
 
     /// The problems of the cluster and of one batch.
@@ -124,7 +124,7 @@ package struct BatchProblems: Sendable {
         }
         if let waiting = waiting(batch, besides: others) {
             problems.append(waiting)
-            // If the other batch makes no progress for another reason, this reason comes first.
+            // A missing worker is reported only if the search found no other cause of the wait.
             if waiting.code == .waiting, workers.isEmpty {
                 add(.noWorker, "no running worker takes it: there is no worker", .startWorker)
             }
@@ -156,7 +156,7 @@ package struct BatchProblems: Sendable {
     /// The hosts of a batch, or of all batches.
     package func hosts(of batch: BatchID?) -> HostList { HostList(workers, now: now, of: batch) }
 
-    /// The parts whose flags are set. If everything is suspended, the flags of the two queues are omitted.
+    /// The parts whose flags are set. If everything is suspended, the two queues are omitted.
     private func parts(
         _ flags: (everything: Bool, downloads: Bool, filtrations: Bool), _ codes: [BatchProblem.Code]
     ) -> [(code: BatchProblem.Code, part: QueuePart)] {
@@ -186,7 +186,7 @@ package struct BatchProblems: Sendable {
         var next = [id]
         while let id = next.popLast(), looked.count <= Self.mostLookedAt {
             guard looked.insert(id).inserted, let batch = known[id], batch.isOpen else { continue }
-            // Without workers, each batch has the problem `noWorker`, also the batch that waits.
+            // Without workers, every batch has the problem `noWorker`, so `noWorker` does not explain the wait.
             if let own = own(batch, besides: Set(batch.waitsFor)).first(where: { $0.code != .noWorker }) { return own }
             next += batch.waitsFor.reversed()
         }
@@ -204,7 +204,7 @@ package struct BatchProblems: Sendable {
             || cluster.areDownloadsSuspended
         let isTaken = refusing.contains { $0.refusal(of: batch) == nil }
         // A worker that refuses a batch does not run operations of the batch, even if it has claimed them. Without
-        // workers, claimed operations run only until the lost worker has been silent for some time.
+        // workers, claimed operations count as running until the lost worker has been silent for some time.
         let isClaimed = batch.executing > 0 && (!workers.isEmpty || !batch.isExecuting(now: now))
         guard batch.isOpen, batch.state != .waiting, queued > 0 || isClaimed, !isHeld, !isTaken else { return nil }
         func problem(_ code: BatchProblem.Code, _ why: String, _ remedies: [Remedy]) -> BatchProblem {
@@ -220,8 +220,8 @@ package struct BatchProblems: Sendable {
             code.remedies(for: batch.id))
     }
 
-    /// The problem that no photo of a batch runs although a worker takes the batch; nil if photos run, or if the reason is
-    /// not known.
+    /// The problem of a batch of which no photo runs although a worker takes the batch. Nil if photos run, or if the
+    /// reason is not known.
     private func stall(of batch: BatchFacts) -> BatchProblem? {
         let flags = batch.controls
         guard batch.state == .ready || batch.state == .executing, batch.isOpen, batch.photos > batch.counts.final,
@@ -258,7 +258,7 @@ package struct BatchProblems: Sendable {
         BatchProblem(.waitsForHost, of: batch.id, text: text, remedies: remedies)
     }
 
-    /// The wait for hosts that get no requests now; nil if less than half of the waiting photos wait for them.
+    /// The wait for hosts that get no requests now; nil if less than half of the waiting photos wait for such hosts.
     private func waitForHosts(_ batch: BatchFacts, of waiting: Int) -> BatchProblem? {
         let hosts = (heldHosts[batch.id] ?? []).map { (facts: $0, photos: $0.batches[batch.id]?.waiting ?? 0) }
         guard let most = hosts.max(by: { $0.photos < $1.photos }) else { return nil }
@@ -285,7 +285,7 @@ package struct BatchProblems: Sendable {
             remedies: [.advice("it goes on after that"), prioritizing(batch, over: others), .startMoreWorkers])
     }
 
-    /// Lets a batch run before others.
+    /// The remedy that lets a batch run before `others`.
     private func prioritizing(_ batch: BatchFacts, over others: [BatchID]) -> Remedy {
         let highest = others.compactMap { known[$0]?.controls.priority.rank }.max() ?? batch.controls.priority.rank
         let rank = min(max(highest, batch.controls.priority.rank) + 1, BatchPriority.allCases.count - 1)
@@ -319,9 +319,9 @@ extension Refusal.Code {
 }
 
 extension BatchStore {
-    /// The current problems of batches. Also reads the workers, the controls of the cluster, and the batches that these
-    /// batches wait for, at most about 1,000. Begins to repair batches whose counters are damaged or contradict each
-    /// other, if the Redis user may do so.
+    /// The current problems of `batches`. Also reads the workers, the controls of the cluster, and at most about 1,000
+    /// batches for which `batches` wait. Begins to repair batches whose counters are damaged or contradict each other,
+    /// if the Redis user may do so.
     /// - Parameter last: problems that were read before. If a worker has sent nothing since then, its facts are taken from
     ///   `last` and not read again.
     package func problems(

@@ -8,8 +8,9 @@ extension BatchStore {
         try read(RedisCommand("ZRANGE", keys.batches, "0", "-1")).array?.compactMap(\.batch) ?? []
     }
 
-    /// The ids of the batches that have not finished, earliest submission first. Members that are not valid ids are skipped.
-    /// After a crash of Redis, batches can be missing or finished until a worker has repaired the set.
+    /// The ids of the batches that have not finished, earliest submission first. Members that are not valid ids are
+    /// skipped. After a crash of Redis, unfinished batches can be missing, and finished batches included, until a
+    /// worker has repaired the set.
     package func openBatchIDs() throws(StoreError) -> [BatchID] {
         let members = try read([RedisCommand("ZRANGE", keys.open, "0", "-1")], ofAnotherType: .null)[0].array
         return members?.compactMap(\.batch) ?? []
@@ -18,7 +19,7 @@ extension BatchStore {
     /// The number of all batches.
     package func batchCount() throws(StoreError) -> Int { try read(RedisCommand("ZCARD", keys.batches)).number ?? 0 }
 
-    /// Returns those of the ids whose batches are not finished, cancelled or forgotten. Accepts at most 1,000 ids.
+    /// Returns the ids whose batches are neither finished nor cancelled nor forgotten. Accepts at most 1,000 ids.
     package func unfinished(_ ids: [BatchID]) throws(StoreError) -> Set<BatchID> {
         let values = try read(
             ids.map { RedisCommand("HMGET", keys.batch($0), "state", "flag.cancelled") }, ofAnotherType: .null)
@@ -64,7 +65,7 @@ extension BatchStore {
             [RedisCommand(["ZMSCORE", keys.deferred] + ids.map(\.description))], ofAnotherType: .null)
         let known = (scores.first?.array ?? []).map { $0 != .null }
         guard known.count == ids.count, known.contains(true) else { return ids.map { _ in nil } }
-        // The clock had this value when the time of Redis was `seen`.
+        // The retention clock had the value `retention.clock` when the time of Redis was `seen`.
         let clocks = try read(RedisCommand("HMGET", keys.control, "seen", "retention.clock")).array ?? []
         let times = clocks.map { $0.string.flatMap { Int($0) } }
         guard times.count == 2, let seen = times[0], let clock = times[1] else { return ids.map { _ in nil } }
@@ -114,7 +115,7 @@ extension BatchStore {
         try facts(of: [id]).first
     }
 
-    /// For each batch that has keys of a wrong type: one phrase for each of these keys.
+    /// The keys of a wrong type, by batch: a phrase for each key.
     func damagedKeys(of ids: [BatchID]) throws(StoreError) -> [BatchID: [String]] {
         let wanted: [(name: String, type: String)] = [
             ("states", "string"), ("operations", "hash"), ("queue", "zset"), ("executing", "hash"),
@@ -176,8 +177,8 @@ extension BatchStore {
         try read(RedisCommand("HGET", keys.control, "dependencies")).number ?? 0
     }
 
-    /// The number of failed photos for each state code, from the reply of HGETALL. State codes may not be text. Fields
-    /// with another length are skipped.
+    /// The number of failed photos for each state code, from the reply of HGETALL. A state code may be a byte that is
+    /// not valid UTF-8. Fields that are not one byte long are skipped.
     private static func reasons(_ value: RedisValue) -> [UInt8: String] {
         let list = value.array ?? []
         var reasons: [UInt8: String] = [:]

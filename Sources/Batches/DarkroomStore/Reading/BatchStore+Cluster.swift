@@ -12,8 +12,8 @@ extension BatchStore {
         return seconds * 1000 + micros / 1000
     }
 
-    /// The bytes that Redis uses for its data, and the largest number that it may use (`maxmemory`; 0 for no limit),
-    /// see INFO.
+    /// The number of bytes that Redis uses for its data, and the largest number that it may use (`maxmemory`; 0 for no
+    /// limit), see INFO.
     package func memory() throws(StoreError) -> (used: Int, limit: Int) {
         let value = try read(RedisCommand("INFO", "memory"))
         let information = ServerInformation(value.string ?? "")
@@ -87,8 +87,8 @@ extension BatchStore {
         return workers
     }
 
-    /// The webhooks that became due at `time` (milliseconds since 1970) or later, the oldest first. The first `first`
-    /// of these webhooks are skipped. The URL of a webhook is "" if its batch no longer exists.
+    /// The webhooks that became due at `time` (milliseconds since 1970) or later, the oldest first. Skips the first
+    /// `first` of these webhooks and returns at most `count`. The URL of a webhook is "" if its batch no longer exists.
     package func dueWebhooks(since time: Int = 0, from first: Int = 0, atMost count: Int) throws(StoreError)
         -> [DueWebhook]
     {

@@ -3,8 +3,8 @@ import DarkroomRedis
 
 /// Finds batches whose counters contradict their queues.
 extension BatchStore {
-    /// For each of these batches whose operations do not add up: one clause. Every operation must be queued, executing
-    /// or ended. Empty if the Redis user may not read the sizes of these keys.
+    /// A clause for each of these batches whose counters contradict its queue. Every operation must be queued,
+    /// executing or ended. Returns nothing if the Redis user may not read the sizes of the keys.
     func contradictions(in batches: [BatchFacts]) throws(StoreError) -> [BatchID: String] {
         var suspects = batches.filter { !$0.controls.isCancelled && $0.damage.isEmpty }.map(\.id)
         var found: [BatchID: String] = [:]

@@ -1,19 +1,19 @@
 import DarkroomModel
 import DarkroomRedis
 
-/// The photos that became final since the first batch of a namespace, and their bytes. A photo that is retried counts again.
+/// Counts of the photos that have become final in a namespace, and of their bytes. A retried photo counts again.
 package struct ClusterTotals: Sendable, Equatable {
     package var filtered = 0
     package var failed = 0
     package var cancelled = 0
     package var bytesIn = 0
     package var bytesOut = 0
-    /// The leases that expired because a worker was lost. Samples do not contain it.
+    /// The number of leases that expired because a worker was lost. Samples do not contain this number.
     package var leasesExpired = 0
 
     package init() {}
 
-    /// Filtered and failed photos.
+    /// The number of filtered and failed photos.
     package var done: Int { filtered + failed }
 }
 
@@ -22,7 +22,7 @@ package struct HistorySample: Sendable, Equatable {
     /// Redis time, in milliseconds since 1970.
     package let time: Int
     package let totals: ClusterTotals
-    /// The photos of the operations that workers could claim.
+    /// The number of photos in the queued operations of the batches that were in ready queues.
     package let queued: Int
 
     package init(time: Int, totals: ClusterTotals, queued: Int) {
@@ -61,7 +61,7 @@ extension BatchStore {
         return totals
     }
 
-    /// The samples of the last hour, the oldest first. While no worker is running, there are no samples.
+    /// The samples of the last hour, the oldest first. No samples are taken while no worker is running.
     package func history() throws(StoreError) -> [HistorySample] {
         let members = try read([RedisCommand("ZRANGE", keys.history, "0", "1000")], ofAnotherType: .null)[0].array ?? []
         return members.compactMap { $0.string.flatMap(HistorySample.init) }

@@ -9,7 +9,7 @@ extension BatchStore {
     /// The batch that took an output folder last; nil if there is none.
     package func holder(ofOutput path: String) throws(StoreError) -> BatchFacts? { try holder(keys.outputs, path) }
 
-    /// The number of ``identify()``; nil if the namespace has no number yet.
+    /// The number that ``identify()`` gave the namespace; nil if the namespace has no number yet.
     package func identity() throws(StoreError) -> Int? {
         try read(RedisCommand("HGET", keys.control, "id")).number
     }

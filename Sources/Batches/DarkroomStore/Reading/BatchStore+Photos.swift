@@ -52,7 +52,7 @@ extension BatchStore {
         }
     }
 
-    /// The number of leases of each operation that have expired.
+    /// The number of expired leases of each operation.
     package func leaseExpiries(
         of operations: [(batch: BatchID, number: Int)]
     ) throws(StoreError) -> [Int] {

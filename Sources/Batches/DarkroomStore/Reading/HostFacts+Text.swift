@@ -18,7 +18,7 @@ extension HostFacts {
     /// `next try in 8 s`; nil if requests may begin now.
     var nextText: String? { nextMilliseconds.map { "next try \(Self.delay($0))" } }
 
-    /// What a user can do about the photos that wait for the host or fail; empty if the host delays no photos.
+    /// The remedies for photos that wait for the host or fail; empty if the host delays no photos.
     package var remedies: [Remedy] {
         switch state {
         case .down:

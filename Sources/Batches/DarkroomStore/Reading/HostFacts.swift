@@ -1,13 +1,13 @@
 import DarkroomModel
 
-/// What a worker, or all workers together, know about a host of photos.
+/// The facts that one worker, or all workers together, know about a host.
 package struct HostFacts: Sendable, Equatable {
     /// A state that delays photos more is greater.
     package enum State: String, Sendable, CaseIterable, Comparable {
         case up
         /// The host has not answered yet.
         case unknown
-        /// The host has sent several photos too slowly or not completely, so its photos fail.
+        /// The host has sent several photos too slowly or incompletely, so photos of this host fail.
         case slow
         /// The host has refused requests.
         case paused
@@ -24,7 +24,8 @@ package struct HostFacts: Sendable, Equatable {
 
     /// Numbers of photos.
     package struct Counts: Sendable, Equatable {
-        /// The photos in workers whose downloads wait for the name of the host, for their turn or for their next attempt.
+        /// The photos in workers whose downloads wait for the lookup of the host name, for a turn or for a download
+        /// attempt.
         package var waiting = 0
         /// The photos that running workers have downloaded.
         package var downloaded = 0
@@ -48,32 +49,31 @@ package struct HostFacts: Sendable, Equatable {
         }
     }
 
-    /// The longest name of a host, in bytes.
+    /// The maximum length of a host name, in bytes.
     static let mostNameBytes = 253
 
     package let host: String
     package var state: State
-    /// How long the host has been down, in milliseconds; 0 in other states.
+    /// The time since the host went down, in milliseconds; 0 in other states.
     package var downMilliseconds = 0
     /// The time until a single request tries the host again, in milliseconds; nil if requests may begin now.
     package var nextMilliseconds: Int?
-    /// The requests that run now.
+    /// The number of requests that run now.
     package var running = 0
-    /// The largest number of requests at the same time.
+    /// The maximum number of requests at the same time.
     package var allowed = 0
     /// Whether `--per-host` sets `allowed`.
     package var isAllowedFixed = false
-    /// The largest number of requests per second; nil if there is none.
+    /// The maximum number of requests per second; nil if there is none.
     package var rate: Double?
     /// Whether `--rate` sets `rate`.
     package var isRateFixed = false
-    /// The time from a request to the first byte that half of the requests did not exceed, in milliseconds; nil if it is
-    /// not known.
+    /// The median time from a request to the first byte of the reply, in milliseconds; nil if it is not known.
     package var medianMilliseconds: Int?
-    /// The time from a request to the first byte that 95 % of the requests did not exceed, in milliseconds; nil if it is
-    /// not known.
+    /// The time from a request to the first byte that 95 % of the requests did not exceed, in milliseconds; nil if it
+    /// is not known.
     package var mostMilliseconds: Int?
-    /// The numbers of photos by batch.
+    /// The photo counts by batch.
     package var batches: [BatchID: Counts] = [:]
 
     package init(host: String, state: State) {
@@ -81,18 +81,18 @@ package struct HostFacts: Sendable, Equatable {
         self.state = state
     }
 
-    /// The numbers of photos of all batches.
+    /// The photo counts of all batches, added up.
     package var counts: Counts { batches.values.reduce(into: Counts()) { $0.add($1) } }
 
-    /// Whether a text may be the name of a host: visible ASCII characters without those that separate the entries of the
-    /// fact `hosts`.
+    /// Whether a text can be a host name: visible ASCII characters except those that separate the entries of the fact
+    /// `hosts`, and not only `*`.
     static func isName(_ host: String) -> Bool {
         !host.isEmpty && host.utf8.count <= mostNameBytes
             && host.utf8.allSatisfy { (0x21...0x7E).contains($0) && $0 != UInt8(ascii: ";") } && host != "*"
     }
 
-    /// Adds what another worker knows about the same host. The state that delays photos more wins; numbers of requests
-    /// and photos are added; of the times to the first byte, the longest ones stay.
+    /// Adds the facts of another worker about the same host. Keeps the state that delays photos more, and the longer
+    /// times to the first byte; adds up the numbers of requests and photos.
     mutating func add(_ other: HostFacts) {
         if other.state > state {
             (state, downMilliseconds, nextMilliseconds) = (other.state, other.downMilliseconds, other.nextMilliseconds)
@@ -103,7 +103,7 @@ package struct HostFacts: Sendable, Equatable {
         running += other.running
         allowed += other.allowed
         isAllowedFixed = isAllowedFixed || other.isAllowedFixed
-        // The rate is that of all workers together. Workers may have different estimates; the lowest counts.
+        // Each rate applies to all workers together. If the workers have different estimates, the lowest counts.
         rate = [rate, other.rate].compactMap(\.self).min()
         isRateFixed = rate != nil && (isRateFixed || other.isRateFixed)
         medianMilliseconds = [medianMilliseconds, other.medianMilliseconds].compactMap(\.self).max()
@@ -116,13 +116,13 @@ package struct HostFacts: Sendable, Equatable {
     }
 }
 
-/// The hosts of all running workers. Those that hold up most photos are first.
+/// The hosts of all running workers, in descending order of the number of photos that wait for the host.
 package struct HostList: Sendable {
-    /// The largest number of hosts in a list. The numbers of photos of the others are added.
+    /// The maximum number of hosts in a list. The photo counts of the other hosts are added up in ``others``.
     package static let most = 1000
 
     package let hosts: [HostFacts]
-    /// The numbers of photos of all other hosts.
+    /// The photo counts of the hosts that are not in ``hosts``, added up.
     package let others: HostFacts.Counts
 
     /// - Parameters:

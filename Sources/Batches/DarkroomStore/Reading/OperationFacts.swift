@@ -1,4 +1,4 @@
-/// What `darkroom operations` shows about an operation.
+/// The facts that `darkroom operations` shows about an operation.
 package struct OperationFacts: Sendable, Equatable {
     package enum State: String, Sendable, Codable {
         case queued, executing, ended

@@ -4,7 +4,7 @@ import DarkroomModel
 /// seconds; each sample names the one resource for which most of the photos waited.
 package struct ResourceWaits: Sendable, Equatable {
     package enum Resource: String, Sendable, CaseIterable {
-        /// The lookup of the names of hosts.
+        /// The lookup of host names.
         case names
         /// The answers of a host, or its connections.
         case host
@@ -22,7 +22,7 @@ package struct ResourceWaits: Sendable, Equatable {
         case feeder
     }
 
-    /// With fewer samples, nothing is said about a batch.
+    /// With fewer samples, no resource is reported.
     private static let leastSamples = 4
 
     package private(set) var samples: [Resource: Int] = [:]
@@ -31,7 +31,7 @@ package struct ResourceWaits: Sendable, Equatable {
 
     package init() {}
 
-    /// For what the photos of a batch waited in the running workers.
+    /// Adds up the samples of a batch in the running workers.
     /// - Parameters:
     ///   - workers: the workers that Redis lists.
     ///   - now: Redis time, in milliseconds since 1970.
@@ -46,7 +46,7 @@ package struct ResourceWaits: Sendable, Equatable {
         self.host = host ?? self.host
     }
 
-    /// The resource of most samples, and its share of all samples; nil if there are only a few.
+    /// The resource with the most samples, and its share of all samples; nil if there are only a few.
     package var most: (resource: Resource, share: Double)? {
         let total = samples.values.reduce(0, +)
         guard total >= Self.leastSamples,
@@ -57,7 +57,7 @@ package struct ResourceWaits: Sendable, Equatable {
 
     // MARK: Text for users
 
-    /// The resource of most samples with its share and what to change: `the host cdn.example (80 % of the time); ...`;
+    /// The resource with the most samples, its share, and the remedies: `the host cdn.example (80 % of the time); ...`;
     /// nil if there are only a few samples.
     package func text(_ wording: RemedyWording = .neutral) -> String? {
         guard let (resource, share) = most else { return nil }
@@ -80,7 +80,7 @@ package struct ResourceWaits: Sendable, Equatable {
 }
 
 extension ResourceWaits.Resource {
-    /// What makes batches faster that wait for this resource.
+    /// The remedies that make batches faster if these batches wait for this resource.
     package var remedies: [Remedy] {
         switch self {
         case .names: [.checkNames]
@@ -136,10 +136,10 @@ extension WorkerFacts {
 }
 
 extension BatchProblems {
-    /// For what the photos of a batch waited in the running workers.
+    /// The resources for which the photos of a batch waited in the running workers.
     package func waited(of batch: BatchFacts) -> ResourceWaits {
         var waits = ResourceWaits(workers, now: now, of: batch.id)
-        // The workers take samples only of batches of which they have operations.
+        // A worker takes samples only of batches of which it has operations.
         let samples = batch.starved / WorkerFacts.sampleInterval * workers.count
         if samples > 0 { waits.add(.feeder, samples: samples) }
         return waits

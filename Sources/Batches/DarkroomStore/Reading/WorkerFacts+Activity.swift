@@ -1,8 +1,8 @@
 import DarkroomModel
 import DarkroomStorage
 
-/// What a worker says about the photos of its batches: `running`, `waiting` and `outputs.under`. Each fact is a text of
-/// bounded length, so that a heartbeat stays small; a longer text is cut after a whole entry.
+/// The facts of a worker about the photos of its batches: `running`, `waiting` and `outputs.under`. Each fact is a text
+/// of bounded length, so that a heartbeat stays small; entries that do not fit are left out.
 extension WorkerFacts {
     /// A batch of which no photo runs in a worker, because its downloads wait.
     package struct Wait: Sendable, Equatable {
@@ -11,8 +11,8 @@ extension WorkerFacts {
         package let photos: Int
         /// The host for whose connections, or for whose next reply, the photos wait.
         package let host: String
-        /// A batch that uses connections of the worker to this host; nil if there is none. Then the photos wait for
-        /// their next attempts.
+        /// A batch that uses connections of the worker to this host; nil if the photos wait for their next download
+        /// attempts.
         package let holder: BatchID?
 
         package init(batch: BatchID, photos: Int, host: String, holder: BatchID?) {
@@ -32,7 +32,7 @@ extension WorkerFacts {
     // MARK: Writing
 
     /// The fact `running`: `<batch>:<indexes> <batch>:<indexes>`, for example `20261121-090501123-7f3a:0-3,9`.
-    /// `Heartbeat.lua` looks for `<batch>:` in it.
+    /// `Heartbeat.lua` looks for `<batch>:` in this text.
     package static func text(ofRunning batches: [(batch: BatchID, photos: [Int])]) -> String {
         joined(
             batches.filter { !$0.photos.isEmpty }.map { batch, photos in
@@ -50,8 +50,8 @@ extension WorkerFacts {
             }, ";")
     }
 
-    /// The fact `outputs.under`: the locations in which the worker may write, separated by line ends; empty if the worker may
-    /// write to every place, and if the locations cannot be written as a text of bounded length.
+    /// The fact `outputs.under`: the locations in which the worker may write, separated by line ends. Empty if the
+    /// worker may write to every place, or if the locations cannot be written as a text of bounded length.
     package static func text(ofPlaces locations: [String]) -> String {
         let text = locations.joined(separator: "\n")
         let isReadable = text.utf8.count <= mostText && !locations.contains { $0.contains("\n") || $0.isEmpty }
@@ -76,7 +76,7 @@ extension WorkerFacts {
         var found: [BatchID: PhotoRanges] = [:]
         for part in (fields["running"] ?? "").split(separator: " ") {
             guard let colon = part.firstIndex(of: ":"), let batch = BatchID(String(part[..<colon])) else { continue }
-            // Redis may contain a damaged list. Then no photo of the batch counts as running.
+            // If the list in Redis is damaged, no photo of the batch counts as running.
             found[batch] = try? PhotoRanges(parsing: String(part[part.index(after: colon)...]))
         }
         return found
@@ -98,8 +98,8 @@ extension WorkerFacts {
         [fields["refused"] ?? "", fields["outputs.under"] ?? ""] + refusedToo.sorted().map(\.description)
     }
 
-    /// Why the worker refuses a batch, or will refuse it because it may not write to the batch's places. Nil if no reason
-    /// is known.
+    /// The reason why the worker refuses a batch, or will refuse it because the worker may not write to the places of
+    /// the batch. Nil if no reason is known.
     package func refusal(of batch: BatchFacts) -> Refusal? {
         if let refusal = refusal(of: batch.id) { return refusal }
         let allowed = (fields["outputs.under"] ?? "").split(separator: "\n").map(String.init)

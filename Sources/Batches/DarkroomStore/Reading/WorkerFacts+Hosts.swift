@@ -1,12 +1,12 @@
 import DarkroomModel
 
-/// The fact `hosts`: what a worker knows about the hosts of its photos, those that hold up most photos first. A text of
-/// bounded length, so that a heartbeat stays small.
+/// The fact `hosts`: the facts of a worker about the hosts of its photos. The hosts with the most waiting photos are
+/// first. The length of the text is bounded, so that a heartbeat stays small.
 ///
 /// `<batches>;<host>;<host>...`, where `<batches>` are ids separated by spaces, and each host is
 /// `<name> <state> <down> <next> <running> <allowed> <fixed> <rate> <median> <p95> <photos>...`:
 /// - `<down>`, `<next>`, `<median>` and `<p95>` are milliseconds, `<rate>` is in requests per second, `-` stands for none;
-/// - `<fixed>` contains `c` if `--per-host` sets the requests at the same time, and `r` if `--rate` sets the rate, else `-`;
+/// - `<fixed>` contains `c` if `--per-host` sets `<allowed>`, and `r` if `--rate` sets `<rate>`, else `-`;
 /// - `<photos>` is `<batch>:<waiting>:<downloaded>:<failures>`, with the position of the batch in `<batches>` and failures
 ///   such as `http-4xx=3,timeout=2`.
 ///
@@ -14,7 +14,7 @@ import DarkroomModel
 extension WorkerFacts {
     package struct Hosts: Sendable, Equatable {
         package var hosts: [HostFacts] = []
-        /// The numbers of photos of all other hosts, by batch.
+        /// The photo counts of all other hosts, by batch.
         package var others: [BatchID: HostFacts.Counts] = [:]
 
         package init(hosts: [HostFacts] = [], others: [BatchID: HostFacts.Counts] = [:]) {
@@ -24,15 +24,15 @@ extension WorkerFacts {
     }
 
     private static let mostHostsText = 4000
-    /// The room for the entry of the other hosts.
+    /// The number of bytes that are reserved for the entry of the other hosts.
     private static let othersText = 600
     private static let mostBatches = 40
-    /// Rates and times beyond these are not credible.
+    /// Rates outside these bounds are not credible.
     private static let rates = 0...100_000.0
 
     // MARK: Writing
 
-    /// The fact `hosts`. The numbers of photos of the hosts that have no room are added to those of the other hosts.
+    /// The fact `hosts`. The photo counts of hosts that do not fit into the text are added to those of the other hosts.
     package static func text(of report: Hosts) -> String {
         var numbers: [BatchID: Int] = [:]
         for batch in report.hosts.flatMap({ $0.batches.keys.sorted() }) + report.others.keys.sorted()

@@ -9,12 +9,12 @@ extension WorkerFacts {
     /// The maximum length of the fact, in characters. A longer text is truncated.
     package static let mostRefusedText = 4000
 
-    /// Why the worker refuses a batch; nil if no refusal is known.
+    /// The reason why the worker refuses a batch; nil if no refusal is known.
     package func refusal(of batch: BatchID) -> Refusal? {
         refusals[batch] ?? (refusedToo.contains(batch) ? Self.unknownRefusal : nil)
     }
 
-    /// The refused batches with the reasons, for users.
+    /// The refused batches with the reasons, as text for users.
     package var refusedText: String {
         refusals.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value.reason)" }.joined(separator: "; ")
     }
@@ -37,7 +37,7 @@ extension WorkerFacts {
         return String(String.UnicodeScalarView(text.prefix(mostRefusedText)))
     }
 
-    /// Parses the text of the fact. If it contains several entries of a batch, the first one counts.
+    /// Parses the text of the fact. If the text contains several entries of a batch, the first entry counts.
     static func refusals(in text: String) -> [BatchID: Refusal] {
         var found: [BatchID: String] = [:]
         var batch: BatchID?

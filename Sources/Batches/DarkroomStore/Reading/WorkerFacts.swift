@@ -24,17 +24,17 @@ package struct WorkerFacts: Sendable, Equatable {
 
 extension WorkerFacts {
     /// The time without a claim or heartbeat after which a worker counts as lost: 2.5 times the interval that the
-    /// worker reports, at least 10 s (three times the usual interval of 3 s, plus 1 s) and at most a minute.
+    /// worker reports, at least 10 s and at most a minute. The minimum is three usual intervals of 3 s, plus 1 s.
     package var livesFor: Duration {
         let interval = Duration.milliseconds(min(max(0, fields["interval"].flatMap { Int($0) } ?? 0), 24_000))
         return max(.seconds(10), interval * 5 / 2)
     }
 
-    /// Whether the worker counts as running. `now` is Redis time, in milliseconds. A heartbeat in the future is from
-    /// before the clock of Redis was set back, and shows nothing.
+    /// Whether the worker counts as running. `now` is Redis time, in milliseconds. A heartbeat in the future was sent
+    /// before the clock of Redis was set back, so it does not show that the worker is running.
     package func isLiving(now: Int) -> Bool { abs(now - seen) <= livesFor.wholeMilliseconds }
 
-    /// The time since the last claim or heartbeat, for people.
+    /// The time since the last claim or heartbeat, as text for users.
     package func seenText(now: Int) -> String {
         let silent = Double(max(0, now - seen)) / 1000
         let isEarly = seen - now > livesFor.wholeMilliseconds

@@ -1,13 +1,13 @@
 /// Builds the text of a script from its file and the steps that it includes.
 ///
 /// - `--#include NAME` is replaced by the text of the step `NAME`, which declares local functions. An indented include
-///   is part of the block of its line only. A step that the script or an enclosing block already contains is not
+///   applies only to the block that contains it. A step that the script or an enclosing block already contains is not
 ///   included again.
 /// - `--#define NAME TEXT` replaces NAME with TEXT in all lines below it. A NAME has only capitals and underscores.
 ///
-/// Redis creates the functions of a script again in every call, about 0.2 µs for each one. Therefore frequent scripts
-/// include steps that they rarely need in the block that needs them, and the names of keys are definitions and not
-/// variables.
+/// In every call of a script, Redis creates its functions again, which takes about 0.2 µs for each function. Therefore
+/// a frequent script includes a rarely needed step only in the block that needs the step, and the names of keys are
+/// definitions and not variables.
 struct ScriptText {
     /// The text of each step, by file name.
     let steps: [String: [UInt8]]
@@ -21,10 +21,11 @@ struct ScriptText {
         return expanded(source, &included)
     }
 
-    /// - Parameter included: the steps that are declared at the place of `source`. On return, also those that it adds.
+    /// - Parameter included: the steps that are declared before `source`. On return, also the steps that `source` adds.
     private mutating func expanded(_ source: [UInt8], _ included: inout Set<String>) -> String {
         var expanded: [String] = []
-        // The blocks with includes that contain the current line, and what was included before each of them.
+        // The enclosing blocks of the current line that have includes, and the steps that were included before each
+        // block.
         var blocks: [(indentation: Int, before: Set<String>)] = []
         for line in String(decoding: source, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false) {
             let text = line.drop { $0 == " " }
@@ -36,7 +37,7 @@ struct ScriptText {
             if text.hasPrefix("--#include ") {
                 let name = String(text.dropFirst("--#include ".count))
                 guard let step = steps[name] else {
-                    // This happens only if a script has a defect, which every test would find.
+                    // A missing step is a defect of the script, which every test would find.
                     preconditionFailure("a script includes a step that does not exist: \(line)")
                 }
                 if indentation > blocks.last?.indentation ?? 0 { blocks.append((indentation, included)) }

@@ -15,7 +15,7 @@ package enum AddDependencyReply: Sendable, Equatable, ScriptReplyDecodable {
     case added(isNew: Bool)
     /// The other batch has finished, so no dependency is needed.
     case finishedBefore
-    /// The other batch has finished without success, which this batch requires, so the call cancelled this batch.
+    /// This batch requires success, and the other batch finished without success. The call cancelled this batch.
     case failedBefore
     /// The batch has started, so it can no longer wait.
     case started

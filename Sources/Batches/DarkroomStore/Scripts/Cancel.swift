@@ -4,7 +4,7 @@ extension BatchStore {
     /// Cancels a batch: no more of its operations are claimed, and its photos that are not final count as cancelled.
     /// - Parameters:
     ///   - id: the batch.
-    ///   - reason: a text for people; empty if a user cancelled the batch.
+    ///   - reason: a text for users; empty if a user cancelled the batch.
     package func cancel(_ id: BatchID, reason: String = "") -> ScriptCall<CancelReply> {
         call(\.cancel, [id, reason])
     }

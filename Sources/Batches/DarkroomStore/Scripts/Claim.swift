@@ -10,10 +10,10 @@ extension BatchStore {
     ///   - photos: the maximum number of photos to claim, up to 4,000. At least one operation is claimed, whatever its
     ///     size.
     ///   - lowest: the lowest priority to claim.
-    ///   - next: `next` of the previous claim, "" to begin.
+    ///   - next: the value `next` of the previous reply, or "" to begin with the first ready batch.
     ///   - focus: if not nil, only operations in the focus of this batch are claimed; nil claims from all batches.
     ///   - refusals: the changes to the set of refused batches since the last claim.
-    ///   - without: the batches that only this claim skips, at most ``RefusalChanges/limit``.
+    ///   - without: further batches that this claim skips, but not the next claim; at most ``RefusalChanges/limit``.
     ///   - held: the operations that the worker holds.
     package func claim(
         worker: String, number: Int, operations: Int = 16, photos: Int = 4000, lowest: BatchPriority = .veryLow,
@@ -70,7 +70,7 @@ package struct Claimed: Sendable, Equatable {
     package var operations: [ClaimedOperation]
     /// The operations that the worker no longer holds: they are queued again, or another worker holds them.
     package var lost: [HeldOperation]
-    /// Where the next claim continues; "" if this claim looked at all ready batches.
+    /// The position at which the next claim continues; "" if this claim looked at all ready batches.
     package var next: String
     /// The number of the last change of a flag, limit, priority or focus.
     package var version: Int
@@ -79,14 +79,14 @@ package struct Claimed: Sendable, Equatable {
     package var turn: Int
     /// The number of batches in the worker's set of refused batches in Redis.
     package var refusals: Int
-    /// A worker that holds no operation and has found none claims again after this time, because other workers hold
-    /// several operations and may release some; nil if the worker waits until a batch enters a ready queue.
+    /// The time after which a worker that holds no operation claims again, because other workers hold several
+    /// operations and may release some; nil if the worker waits until a batch enters a ready queue.
     package var again: Duration?
     /// The controls of each batch with claimed operations.
     package var controls: [BatchID: BatchControls]
     /// The invalid batch ids in the reply. The worker does not run operations of these batches.
     package var invalid: [String] = []
-    /// For each damaged batch in the reply: why one of its claimed operations cannot be run.
+    /// For each damaged batch in the reply: the reason why one of its claimed operations cannot be run.
     package var damaged: [BatchID: String] = [:]
 }
 

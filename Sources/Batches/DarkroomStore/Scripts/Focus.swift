@@ -7,7 +7,7 @@ extension BatchStore {
         return call(\.focus, [id, focus.photos.lowerBound, focus.photos.upperBound, focus.only])
     }
 
-    /// Clears the focus of a batch if it is still `photos`, and not exclusive. Repeating the call does no harm.
+    /// Clears the focus of a batch if the focus is still `photos` without `only`. Repeating the call does no harm.
     package func clearFocus(_ id: BatchID, ifStill photos: ClosedRange<Int>) -> ScriptCall<FocusReply> {
         call(\.focus, [id, "", "", false, photos.lowerBound, photos.upperBound])
     }

@@ -4,8 +4,8 @@ extension BatchStore {
     /// Forgets a batch. Each call does one bounded step. Call again as long as the reply is `more`.
     /// - Parameters:
     ///   - id: the batch.
-    ///   - unfinished: whether the batch is forgotten even if it is unfinished. The workers that hold operations of the
-    ///     batch then release them.
+    ///   - unfinished: whether an unfinished batch may be forgotten. The workers that hold operations of such a batch
+    ///     release these operations.
     package func forget(_ id: BatchID, unfinished: Bool = false) -> ScriptCall<ForgetReply> {
         call(\.forget, [id, unfinished])
     }

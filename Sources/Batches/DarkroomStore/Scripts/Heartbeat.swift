@@ -2,8 +2,8 @@ import DarkroomModel
 import DarkroomRedis
 
 extension BatchStore {
-    /// Records that a worker is running, together with those facts about it that have changed. Renews the leases of the operations that it
-    /// holds, and does one step of maintenance. If no worker is given, the call does only the maintenance.
+    /// Records that a worker is running, and the changed facts about the worker. Renews the leases of its operations,
+    /// and does one step of maintenance. Without a worker, the call does only the maintenance.
     package func heartbeat(
         worker: String?, facts: [(field: String, value: String)] = [], held: [HeldOperation] = []
     ) -> ScriptCall<HeartbeatReply> {
@@ -26,7 +26,7 @@ extension BatchStore {
         }
     }
 
-    /// The maximum number of steps of ``repair(_:steps:)`` after a heartbeat. A step takes about 2 ms of Redis.
+    /// The maximum number of steps of ``repair(_:steps:)`` after a heartbeat. A step occupies Redis for about 2 ms.
     package static let repairStepsAtOnce = 5
 }
 
@@ -58,7 +58,7 @@ package struct HeartbeatReply: Sendable, Equatable {
     package var staleFiles: HeldOperation?
     /// True if the caller must check batches with ``BatchStore/repair(_:steps:)``.
     package var isRepairDue = false
-    /// How many workers do the maintenance in Redis; fewer than there are while it matters how often it is done.
+    /// The number of workers that do the maintenance, see `workers` in `Heartbeat.lua`.
     package var workers = 0
 }
 

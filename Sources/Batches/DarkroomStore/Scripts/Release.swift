@@ -6,13 +6,13 @@ extension BatchStore {
     /// Releases an operation: it is queued again, and no lease expiry is counted. Repeating the call does no harm.
     /// - Parameters:
     ///   - held: the operation, with the fencing token of its claim.
-    ///   - worker: the worker that holds it.
+    ///   - worker: the worker that holds the operation.
     ///   - isRefused: whether the worker refuses the batch. In this case no change notice is published, because many
     ///     workers may refuse the same batch.
-    ///   - delay: how long the operation is deferred: no worker can claim it before. At most an hour; a longer delay
-    ///     becomes an hour.
-    ///   - retries: what the worker knows about the attempts to download photos, by the position of the photo in the
-    ///     operation. The worker that claims the operation next receives this.
+    ///   - delay: the time during which the operation is deferred, so that no worker can claim it. A delay of more than
+    ///     an hour is shortened to an hour.
+    ///   - retries: the download attempts of photos, by the position of the photo in the operation. The worker that
+    ///     claims the operation next receives this information.
     package func release(
         _ held: HeldOperation, worker: String, isRefused: Bool = false, after delay: Duration = .zero,
         retries: [Int: RetryHistory] = [:]

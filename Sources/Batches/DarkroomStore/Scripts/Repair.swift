@@ -11,10 +11,11 @@ extension BatchStore {
             [batch?.description ?? "", [FailureReason.other.stateCode] as [UInt8], Self.lostOperation])
     }
 
-    /// Does up to `steps` steps of ``repair(_:)``. If Redis replies with an error, a later call continues; without
-    /// permissions, and without memory for the check, such an error is expected. Throws only if Redis does not reply.
+    /// Does up to `steps` steps of ``repair(_:)``. If Redis replies with an error, a later call continues the check.
+    /// Such an error is expected if the user lacks permissions, or if Redis lacks memory for the check. Throws only if
+    /// Redis does not reply.
     /// - Parameter wanted: batches that must be checked before others.
-    /// - Returns: whether a check is still in progress, and what was repaired.
+    /// - Returns: whether a check is still in progress, and the repaired batches.
     package func repair(_ wanted: [BatchID] = [], steps: Int) throws(StoreError) -> RepairSteps {
         var done = RepairSteps()
         var wanted = wanted[...]
@@ -35,12 +36,12 @@ extension BatchStore {
         return done
     }
 
-    /// The text that Redis keeps for photos of an operation without an entry.
+    /// The failure text that Redis stores for the photos of an operation whose entry is missing.
     private static let lostOperation =
         #"{"name":"","url":"","reason":"other","detail":"Redis lost the operation of this photo; retry the photo with its list"}"#
 }
 
-/// What ``BatchStore/repair(_:steps:)`` has done.
+/// The result of ``BatchStore/repair(_:steps:)``.
 package struct RepairSteps: Sendable {
     /// Whether a check is still in progress.
     package var hasMore = false
@@ -50,10 +51,10 @@ package struct RepairSteps: Sendable {
     package var skipped: [SkippedRepair] = []
 }
 
-/// A check that ended because of an error, for example because somebody has changed data in Redis that only the script
-/// writes. A later check starts from the beginning.
+/// A check that ended because of an error, for example because another program has changed data in Redis that only the
+/// script writes. A later check starts from the beginning.
 package struct SkippedRepair: Sendable, Equatable {
-    /// nil if it is not known.
+    /// The batch of the check; nil if it is not known.
     package var batch: BatchID?
     /// The error of the script.
     package var error: String
@@ -83,8 +84,8 @@ package struct RepairReply: Sendable, Equatable, ScriptReplyDecodable {
 }
 
 extension StoreError {
-    /// Whether the Redis user may not run the script or one of its commands. Users that were created from the files of
-    /// an earlier version lack the commands of newer scripts.
+    /// Whether the access rules of Redis forbid this user the script or one of its commands. Users that were created
+    /// from the files of an earlier version lack the commands of newer scripts.
     package var isOfPermissions: Bool {
         // Redis 7.0, and later versions.
         let refusals = ["The user executing the script can't", "ACL failure in script"]

@@ -4,7 +4,7 @@ extension BatchStore {
     /// Reports the states of an operation's photos. Repeating the call does no harm.
     /// - Parameters:
     ///   - held: the operation, with the fencing token of its claim.
-    ///   - worker: the worker that holds it.
+    ///   - worker: the worker that holds the operation.
     ///   - stateCodes: one code per photo: `.` unchanged, `N` downloaded bytes discarded, `D`, or a final state code.
     ///   - lostGainMaps: the positions of the filtered photos that lost their gain maps. A photo is counted when it
     ///     becomes filtered, so repeated reports do not count it again.

@@ -7,7 +7,7 @@ extension BatchStore {
     ///   - first: the first operation to examine.
     ///   - last: the last operation to examine. It may be larger than the number of operations fed so far.
     ///   - reasons: the failure reasons of the photos to retry; if empty, all failed photos are retried.
-    ///   - overwrite: whether the batch takes its output folder back from a batch that has taken it.
+    ///   - overwrite: whether the batch takes its output folder back from another batch that has taken the folder.
     ///   - seen: the number in the holder file of the output folder; 0 if there is none.
     package func retry(
         _ id: BatchID, from first: Int = 1, through last: Int = 1_000_000_000, reasons: [FailureReason] = [],
@@ -16,8 +16,8 @@ extension BatchStore {
         call(\.retry, [id, first, last, Self.pattern(reasons), overwrite ? String(seen) : ""])
     }
 
-    /// The state codes of reasons as a part of a set in a Lua pattern. Consecutive codes are a range, because Lua compares
-    /// each state code with each part of the set.
+    /// The state codes of reasons as a part of a set in a Lua pattern. Consecutive codes become a range, because Lua
+    /// compares each state code with each part of the set.
     private static func pattern(_ reasons: [FailureReason]) -> [UInt8] {
         var ranges: [ClosedRange<UInt8>] = []
         for code in Set(reasons.flatMap(\.stateCodes)).sorted() {

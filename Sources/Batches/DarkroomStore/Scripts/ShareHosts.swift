@@ -6,8 +6,8 @@ extension BatchStore {
     /// millisecond.
     package static let hostsAtOnce = 50
 
-    /// Shares hosts between workers: gives the worker permits for its requests, and exchanges what workers have learned
-    /// about the hosts. The reply has a share for each host, in the order of `uses`.
+    /// Shares hosts between workers: gives the worker permits for its requests, and exchanges the facts that workers
+    /// have learned about the hosts. The reply has a share for each host, in the order of `uses`.
     /// - Parameter uses: at most ``hostsAtOnce``.
     package func shareHosts(worker: String, _ uses: [HostUse]) -> ScriptCall<[HostShare]> {
         var arguments: [any ScriptArgument] = [worker]
@@ -29,7 +29,7 @@ extension BatchStore {
 }
 
 extension HostShare {
-    /// Numbers and times out of range are left out: another program wrote them.
+    /// Numbers and times out of range, which another program has written, are corrected or left out.
     fileprivate init(_ reply: ScriptReply, at: Int) throws(StoreError) {
         self.init(permits: max(0, min(try reply.int(at), HostUse.mostRequests)))
         users = max(1, min(try reply.int(at + 1), 1_000_000))
@@ -67,7 +67,7 @@ extension SharedHostState? {
 }
 
 extension SharedHostState {
-    /// The longest time that is read: three years, in milliseconds.
+    /// The longest valid time: three years, in milliseconds.
     private static let most = 100_000_000_000
 
     /// Nil if Darkroom did not write `text`.

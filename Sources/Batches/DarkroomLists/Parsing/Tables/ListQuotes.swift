@@ -1,4 +1,4 @@
-/// How quotation marks in a table are read.
+/// The reading of quotation marks in a table.
 package enum ListQuotes: String, CaseIterable, Sendable {
     /// A quotation mark is a character like any other, as in TSV files of data sets.
     case literal

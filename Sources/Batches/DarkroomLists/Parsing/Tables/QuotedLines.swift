@@ -1,11 +1,11 @@
 import DarkroomModel
 
-/// The lines of a record with a quoted field that has line ends. If a quotation mark in it is part of a text, and does not
-/// enclose a field, the lines are rows:
+/// The lines of a record with a quoted field that contains line ends. The lines count as rows, and a quotation mark as
+/// part of a text, in these cases:
 ///
-/// - Two lines, or one line in the quoted field after the first line, have all columns and a URL.
-/// - Or a quotation mark is at a place where RFC 4180 does not allow it, and a field within the quoted field is a URL.
-/// - Or all lines have all columns, in a list that is usually literal.
+/// - At least two lines have all columns and a URL, or a later line has them, with its URL in the quoted field.
+/// - A quotation mark is at a place where RFC 4180 does not allow it, and a field within the quoted field is a URL.
+/// - All lines have all columns, and the list is usually literal.
 ///
 /// A path counts as a URL.
 struct QuotedLines {
@@ -58,7 +58,8 @@ struct QuotedLines {
         Byte.isBlank(byte) || byte == Byte.carriageReturn || byte == Byte.lineFeed
     }
 
-    /// The meaning of the quotation marks in a line that is a whole row. They are text if the last quoted field has no end.
+    /// The meaning of the quotation marks in a line that is a whole row. The marks are text if the last quoted field
+    /// has no end.
     static func quotes(of line: UnsafeRawBufferPointer, _ delimiter: UInt8) -> ListQuotes {
         var end = QuotedFieldState.start
         for byte in line { end.advance(over: byte, delimiter: delimiter) }

@@ -5,14 +5,14 @@ import DarkroomModel
 ///
 /// - A field that begins with a space belongs to the field before it, unless fields of the header begin with a space.
 /// - The URL begins in its column. If the field there does not begin with a URL, columns before it contain delimiters,
-///   and the URL begins at the only later field that can be it.
-/// - If no column follows the URL, the URL has the rest of the record, unless only its first field ends like the name of
+///   and the URL begins at the only later field that begins with a URL.
+/// - If no column follows the URL, the URL is the rest of the record, unless only its first field ends like the name of
 ///   a picture.
-/// - If columns follow, the URL has the fields whose combination ends like the name of a picture. If there is no such
-///   combination, it has the following fields with characters of paths and queries.
+/// - If columns follow, the URL consists of the fields whose combination ends like the name of a picture. Without such
+///   a combination, it consists of its first field and the next fields with characters of paths and queries.
 ///
-/// If several combinations are possible, the URL is unknown. Empty fields at the end of the record are then columns
-/// without a value. A tab is never part of a URL.
+/// If several combinations are possible, empty fields at the end of the record are taken for columns without a value.
+/// If several are still possible, the URL is unknown. A tab is never part of a URL.
 struct RowAlignment {
     /// The places of the URL and of the name in the record.
     struct Place: Equatable {
@@ -49,7 +49,7 @@ struct RowAlignment {
         let last = parts.lastIndex { !$0.text.isEmpty || $0.isQuoted } ?? 0
         let count = max(columns, last + 1)
         guard count < parts.count, let place = place(record, Array(parts[..<count])) else { return nil }
-        // If URLs of this list end like pictures, and this one does not, the next field may be a part of it.
+        // If URLs of this list end like pictures, and this URL does not, the next field may be a part of the URL.
         return endLikePictures == true && !Self.endsLikeAPicture(record.part(place.url)) ? nil : place
     }
 
@@ -96,7 +96,8 @@ struct RowAlignment {
         return ofURL > 0 ? ofURL : nil
     }
 
-    /// The numbers of parts after the first with which a URL ends like the name of a picture. The time is linear.
+    /// The numbers of parts that may follow the first part so that the URL ends like the name of a picture. Takes
+    /// linear time.
     private func ends(_ record: UnsafeRawBufferPointer, _ parts: ArraySlice<Part>, from first: Int) -> [Int] {
         var start = parts[first].range.lowerBound
         while start < parts[first].range.upperBound, Byte.isBlank(record[start]) { start += 1 }
@@ -112,18 +113,19 @@ struct RowAlignment {
     private func name(_ parts: [Part], _ start: Int, _ extra: Int) -> Range<Int>? {
         guard let nameColumn else { return nil }
         if nameColumn < urlColumn {
-            // If only one column precedes the URL, it has all the parts there.
+            // If only one column precedes the URL, this column has all the parts before the URL.
             guard urlColumn == 1 else { return parts[nameColumn].range }
             return parts[0].range.lowerBound..<parts[start - 1].range.upperBound
         }
         let first = nameColumn + (start - urlColumn) + extra
         guard parts.indices.contains(first) else { return nil }
-        // If only one column follows the URL, it has all the remaining parts.
+        // If only one column follows the URL, this column has all the remaining parts.
         let last = columns - 2 == urlColumn ? parts.lastIndex { !$0.text.isEmpty } ?? first : first
         return parts[first].range.lowerBound..<parts[max(first, last)].range.upperBound
     }
 
-    /// Joins parts that begin with a space to the parts before them, unless there are more of them than surplus parts.
+    /// Joins parts that begin with a space to the parts before them, unless there are more such parts than surplus
+    /// parts.
     private func joined(_ record: UnsafeRawBufferPointer, _ parts: [Part]) -> [Part] {
         guard !hasSpaces, delimiter != Byte.tab else { return parts }
         let isSpaced = parts.indices.map { part in

@@ -12,11 +12,11 @@ struct SeparatedListParser: RecordReceiver {
         var nameColumn: Int?
         /// True if the first record is a header.
         var hasHeader: Bool
-        /// The number of lines before the first record, without blank lines: comments, and the line `sep=;`.
+        /// The number of lines before the first record, excluding blank lines: comments, and the line `sep=;`.
         var linesBefore = 0
         /// The offset of the first record in the list.
         var start = 0
-        /// How quotation marks are read.
+        /// The reading of quotation marks.
         var quotes = ListQuotes.csv
         /// Whether the user has chosen ``quotes``.
         var quotesAreChosen = false
@@ -76,7 +76,7 @@ struct SeparatedListParser: RecordReceiver {
         row(record, .csv, line: line, receive)
     }
 
-    /// Skips the header. If a quotation mark in it is not closed, the other lines of the record are rows.
+    /// Skips the header. If a quotation mark in the header is not closed, the other lines of the record are rows.
     private mutating func header(_ record: UnsafeRawBufferPointer, line: Int, _ receive: PhotoListReceiver) {
         isAtHeader = false
         guard let end = record.offset(of: Byte.lineFeed), isSeveralRows(record) else { return }

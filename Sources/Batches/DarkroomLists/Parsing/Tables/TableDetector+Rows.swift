@@ -1,6 +1,6 @@
 import DarkroomModel
 
-/// Finds what the rows of a table show about it: comments, the reading of quotation marks, and the number of columns.
+/// Finds the properties of a table from its rows: comments, the reading of quotation marks, and the number of columns.
 extension TableDetector {
     func completed(_ layout: SeparatedListParser.Layout) -> SeparatedListParser.Layout {
         var layout = layout
@@ -30,8 +30,8 @@ extension TableDetector {
         return url.first != Byte.hash && (url.beginsWithURL || url.isPicturePath)
     }
 
-    /// If the table has no header, the last comment is the header if it has the name of a URL column and as many fields as
-    /// the first row: `#id,url`.
+    /// Takes the last comment for the header if the table has no other header, and the comment has the name of a URL
+    /// column and as many fields as the first row: `#id,url`.
     private func takeHeaderInComment(_ layout: inout SeparatedListParser.Layout) {
         guard layout.linesBefore > 0, all.indices.contains(layout.linesBefore) else { return }
         let line = all[layout.linesBefore - 1].trimmed, row = all[layout.linesBefore]
@@ -45,8 +45,8 @@ extension TableDetector {
         layout.linesBefore -= 1
     }
 
-    /// Quotation marks of a list that is usually literal are literal if all lines then have the same number of fields, and
-    /// otherwise records differ in their number of fields or have several lines.
+    /// The reading of quotation marks. In a list that is usually literal, the marks are literal if this gives all lines
+    /// the same number of fields, and the other reading gives other numbers of fields or fields without an end.
     private func detectedQuotes(
         _ layout: SeparatedListParser.Layout, _ lines: [UnsafeRawBufferPointer]
     ) -> ListQuotes {
@@ -55,7 +55,8 @@ extension TableDetector {
         else { return .csv }
         let literal = Set(lines.map { SeparatedFields.count($0, delimiter: layout.delimiter, quotes: .literal) })
         guard literal.count == 1 else { return .csv }
-        // Each line ends within a quoted field, or has another number of fields, unless quotation marks enclose fields.
+        // If the marks enclose fields, no line ends within a quoted field, and both readings give the same number of
+        // fields.
         let areEnclosing = lines.allSatisfy { line in
             var end = QuotedFieldState.start
             for byte in line { end.advance(over: byte, delimiter: layout.delimiter) }
@@ -96,12 +97,13 @@ extension TableDetector {
     /// The fields after the URL of a row that may be parts of the URL.
     private struct PartsOfURL {
         var count = 0
-        /// Whether one of them contains a slash. Otherwise the last of them may be a file name in a separate column.
+        /// Whether one of the fields contains a slash. Otherwise the last field may be a file name in a separate
+        /// column.
         var areCertain = false
     }
 
-    /// If the URL of a row does not end like the name of a picture: the next fields up to the first that does. They may be
-    /// parts of the URL, cut at its separators.
+    /// If the URL of a row does not end like the name of a picture: the next fields up to the first field that does.
+    /// These fields may be parts of the URL, cut at its separators.
     private static func partsOfURL(_ row: [[UInt8]], _ layout: SeparatedListParser.Layout) -> PartsOfURL {
         let url = layout.urlColumn
         guard layout.delimiter != Byte.tab, row.count > url + 1, row[url].beginsWithURL, !row[url].endsLikeAPicture,
@@ -112,7 +114,8 @@ extension TableDetector {
         return PartsOfURL(count: parts.count, areCertain: parts.contains { $0.contains(Byte.slash) })
     }
 
-    /// A sentence that tells the user how the fields after the URLs are read; nil if they are not parts of the URLs.
+    /// A sentence that tells the user how the fields after the URLs are read; nil if they do not look like parts of the
+    /// URLs.
     private static func guess(
         _ layout: SeparatedListParser.Layout, _ columns: Int, _ rows: [[[UInt8]]], _ parts: [PartsOfURL]
     ) -> ListRemark? {
@@ -127,7 +130,7 @@ extension TableDetector {
     }
 }
 
-/// The most frequent number; of several, the smallest.
+/// The most frequent number; the smallest one if several are equally frequent.
 private func mostFrequent(_ numbers: [Int]) -> Int? {
     Dictionary(grouping: numbers) { $0 }.mapValues(\.count)
         .max { ($0.value, -$0.key) < ($1.value, -$1.key) }?.key

@@ -7,21 +7,21 @@ import DarkroomModel
 ///   `FieldNames.name` finds the name column.
 /// - Without a header, the first line with a URL determines the columns. The field that begins with a URL is the URL
 ///   column, and the first other field is the name column.
-/// - A URL may contain commas, semicolons and bars. A line that *begins* with a URL is therefore a record of several
-///   fields only in these cases: a tab separates the fields; the list's name ends in `.csv`; the part before the first
-///   delimiter ends like a picture's name and no URL follows; or all lines have the same number of fields and the fields
-///   after the URL look like texts.
+/// - A URL may contain commas, semicolons and vertical bars. A line that *begins* with a URL is therefore a record of
+///   several fields only in these cases: a tab separates the fields; the list's name ends in `.csv`; the part before
+///   the first delimiter ends like a picture's name and no URL follows; or all lines have the same number of fields and
+///   the fields after the URL look like texts.
 /// - If several delimiters are possible, those that give the same number of fields in all lines come first.
 struct TableDetector {
     private static let usualDelimiters = [Byte.tab, UInt8(ascii: ","), UInt8(ascii: ";"), Byte.bar]
     /// A byte that does not occur in text, so that the whole line is one field.
     private static let noDelimiter: UInt8 = 0
 
-    /// All lines, without blank lines.
+    /// All lines that are not blank.
     let all: [UnsafeRawBufferPointer]
     /// The number of lines before the header or the first row: comments, and the line `sep=;`.
     let linesBefore: Int
-    /// The other lines, without comments.
+    /// The lines from the header or the first row on, excluding comments.
     let lines: [UnsafeRawBufferPointer]
     private let isWhole: Bool
     private let ending: String
@@ -29,10 +29,10 @@ struct TableDetector {
     /// The possible delimiters, in the order in which they are tried.
     private let delimiters: [UInt8]
 
-    /// Creates a detector for a list that begins with these lines, without blank lines.
+    /// Creates a detector for a list that begins with these lines. None of the lines is blank.
     /// - Parameters:
     ///   - isWhole: Whether these lines are the whole list.
-    ///   - quotes: How the user wants quotation marks to be read; nil: this is detected.
+    ///   - quotes: The reading of quotation marks that the user has chosen; nil to detect it.
     init(_ all: [UnsafeRawBufferPointer], isWhole: Bool, ending: String, quotes: ListQuotes?) {
         self.all = all
         self.isWhole = isWhole
@@ -145,8 +145,8 @@ struct TableDetector {
         return lines.contains { Array($0.trimmed).isPicturePath } ? .text : nil
     }
 
-    /// Whether a line is only a path, so that the delimiters of other lines are characters of their paths. The rows of a CSV
-    /// or TSV file may be too short.
+    /// Whether a line is only a path. If so, the delimiters of other lines are characters of their paths. This does not
+    /// apply to CSV and TSV files, in which such a line may be a row that is too short.
     private func haveSinglePath(_ delimiter: UInt8) -> Bool {
         ending != "csv" && ending != "tsv" && delimiter != Byte.tab
             && lines.contains { Array($0.trimmed).isPicturePath && $0.offset(of: delimiter) == nil }
@@ -226,8 +226,8 @@ struct TableDetector {
             delimiter: Self.noDelimiter, urlColumn: 0, nameColumn: nil, hasHeader: false)
     }
 
-    /// Whether a line shows how many fields it has. Tabs around the only text of a line may be blanks, and a quotation mark
-    /// before the first field that is not closed may be a part of the text.
+    /// Whether a line shows how many fields it has. Tabs around the only text of a line may be blanks, and an unclosed
+    /// quotation mark before the first field may be a part of the text.
     private func showsFields(_ line: UnsafeRawBufferPointer, _ delimiter: UInt8) -> Bool {
         if delimiter == Byte.tab, line.trimmed.count < line.count, line.trimmed.offset(of: Byte.tab) == nil {
             return false
@@ -266,9 +266,9 @@ struct TableDetector {
         return !values.dropFirst().joined().contains { "/=&?".utf8.contains($0) }
     }
 
-    /// Whether lines that begin with a URL and contain a delimiter are records: all have the same number of fields, and the
-    /// fields after the URL look like texts, and not like the rest of a URL. A bar is not allowed in URLs, so the texts may
-    /// be single words.
+    /// Whether lines that begin with a URL and contain a delimiter are records: all lines have the same number of
+    /// fields, and the fields after the URL look like texts, and not like the rest of a URL. A vertical bar is not
+    /// allowed in URLs, so the texts may be single words.
     private func areRecords(_ delimiter: UInt8) -> Bool {
         guard lines.count > 1 else { return false }
         let rows = lines.map { fields($0, delimiter) }
@@ -285,7 +285,7 @@ struct TableDetector {
     }
 
     /// The meaning of the quotation marks of a line, guessed from the delimiter. In general, quotation marks enclose
-    /// fields. Between tabs or bars, a quotation mark that is not closed in its line is text.
+    /// fields. Between tabs or vertical bars, a quotation mark that is not closed in its line is text.
     private static func usualQuotes(of line: UnsafeRawBufferPointer, _ delimiter: UInt8) -> ListQuotes {
         guard delimiter == Byte.tab || delimiter == Byte.bar, line.offset(of: Byte.quote) != nil else { return .csv }
         var end = QuotedFieldState.start

@@ -12,7 +12,7 @@
 -- {'CANCELLED'} the batch is cancelled
 -- {'ITSELF'} both are the same batch
 -- {'OVER'} the other batch has finished: no dependency is needed
--- {'FAILED'} the other batch has finished without success, which the batch requires: this call cancelled the batch
+-- {'FAILED'} the batch requires the success of the other batch, which finished without success: this call cancelled the batch
 --#include prelude.lua
 --#include cancel_batch.lua
 --#include publish_event.lua

@@ -63,7 +63,7 @@ for operation in pairs(touched) do
         if string.find(codes, '[ND]') then
             -- The operation continues.
         elseif output ~= '' then
-            redis.call('ZADD', key .. QUEUE, operation, operation)  -- at once, if it was deferred
+            redis.call('ZADD', key .. QUEUE, operation, operation)  -- due at once, even if it was deferred
         else
             redis.call('ZREM', key .. QUEUE, operation)
             redis.call('HDEL', key .. LEASE_EXPIRIES, operation)

@@ -5,24 +5,24 @@
 -- KEYS[1] the prefix of every key, `{<namespace>}:`
 -- ARGV[1] worker id  [2] number of this claim  [3] maximum number of operations (up to 16)  [4] maximum number of photos (up to
 --     4,000; at least one operation is claimed)  [5] rank of the lowest priority to claim (0 veryLow ... 4 veryHigh)  [6] `next`
---     of the previous claim, '' to begin  [7] '' to claim from all batches, or the id of a batch: then only operations in its
---     focus are claimed
+--     of the previous claim, '' to begin with the first ready batch  [7] '' to claim from all batches, or the id of a batch: only
+--     operations in the focus of this batch are claimed
 --     [8] '1': the set of batches that the worker refuses is emptied first
---     [9...] number of batches that the worker refuses from now on (1,000), their ids; number of batches that it no longer
---     refuses (1,000), their ids; number of batches that only this claim skips (1,000), their ids; then the operations that the
---     worker holds (see renew_leases.lua)
+--     [9...] number of batches that the worker refuses from now on (up to 1,000), their ids; number of batches that it no longer
+--     refuses (up to 1,000), their ids; number of further batches that this claim skips, but not the next claim (up to 1,000), their ids;
+--     then the operations that the worker holds (see renew_leases.lua)
 -- {'OLD'} a later claim was answered before this one; nothing was done
 -- {'OK', token, lost, next, version, cluster, turn, refusals, again, batch, ...}
 --     token: the fencing token of the claimed operations
 --     lost: see renew_leases.lua
---     next: where the next claim continues, '' if this claim looked at all ready batches
+--     next: the position at which the next claim continues, '' if this claim looked at all ready batches
 --     version, cluster: see cluster_controls.lua
 --     turn: a counter that grows whenever a batch enters a ready queue
 --     refusals: the number of batches that the worker refuses
 --     again: see notify_idle.lua
 --     batch: a list of its id, its controls (see batch_controls.lua), and for each claimed operation: number, state codes,
---     lease expiries, entry, retries. `retries` is '', or what an earlier worker knew about retries when it released the
---     operation: the ms since then, a space, and the text that Release.lua was given
+--     lease expiries, entry, retries. `retries` is '', or the facts about retries that an earlier worker stored when it released the
+--     operation: the ms since the release, a space, and the text that was passed to Release.lua
 --     If a claim number is repeated, the reply contains the same operations, except those that the worker no longer holds.
 --#include prelude.lua
 --#include advance_clocks.lua
@@ -54,8 +54,8 @@ local function store_refusals()
     return redis.call('SCARD', refused_key), skipped, last + 1
 end
 
--- The operations that the earlier call of a repeated claim number took, except those that the worker no longer holds. `answer` is the
--- token of that call, then batch id and number of each operation.
+-- For a repeated claim number: the operations that the first call with this number claimed, except those that the worker no longer holds.
+-- `answer` consists of the token of that call, then the batch id and the number of each operation.
 local function repeated_operations(token, answer)
     local words, claimed = string.gmatch(answer, '%S+'), {}
     words()
@@ -71,8 +71,8 @@ local function repeated_operations(token, answer)
     return claimed
 end
 
--- A page of a ready queue, in turn: up to 100 batches that follow the turn `after`, each with its turn, as `id, turn, ...`. If the claim is
--- for the focus of one batch, only this batch.
+-- A page of a ready queue, in the order of the turns: up to 100 batches that follow the turn `after`, as `id, turn, ...`. If the claim is
+-- for the focus of one batch, the page contains only this batch.
 local function ready_page(ready_key, after)
     if focused == '' then return redis.call('ZRANGEBYSCORE', ready_key, after, '+inf', 'WITHSCORES', 'LIMIT', 0, 100) end
     local turn = redis.call('ZSCORE', ready_key, focused)
@@ -117,7 +117,7 @@ local function pop_operations(batch, count)
     return popped
 end
 
--- Makes the worker the holder of the operations, with a lease for each. Appends them to the stored answer.
+-- Makes the worker the holder of the operations, with a lease for each. Appends the operations to the stored answer of the claim.
 local function hold_operations(claim, batch, popped)
     local holder, deadline = worker .. ' ' .. claim.token_text .. ' 0 0', claim.lease_clock + batch.lease
     local id, holders, leases, answer = batch.id, {}, {}, claim.answer
@@ -134,7 +134,7 @@ local function hold_operations(claim, batch, popped)
     redis.call('ZADD', KEY_LEASES, unpack(leases))
 end
 
--- Counts the claimed operations as executing. The first ones start the batch.
+-- Counts the claimed operations as executing. The first claimed operations of a batch start the batch.
 local function count_executing(batch, popped, executing, now)
     if batch.state == 'ready' then
         --#include begin_pace.lua
@@ -161,8 +161,8 @@ local function end_turn(batch, executing, ready_key)
     return queued
 end
 
--- Claims operations of one batch. They have at most the share of this batch: the photos that the claim may still take, divided by the number
--- of the batches of this page that have not had their turn. At least one operation of the first batch is claimed.
+-- Claims operations of one batch. The photos that the claim may still take are divided evenly among the batches of this page that have not
+-- had their turn, but each batch gets at least one operation if it fits. The first batch always gets one operation.
 local function claim_from(claim, id, ready_key, priority, batches_left)
     local key = KEY_BATCH .. id
     local state, size, photos, operations, ended, executing, lease, focus_first, focus_last, focus_only = batch_fields(key, 'state', 'size',
@@ -215,7 +215,7 @@ local function claim_from_page(claim, ids, turns, rank, ready_key, priority)
     end
 end
 
--- Claims from the ready queues, the highest priority first, from where the previous claim ended.
+-- Claims from the ready queues, the highest priority first, starting at the position at which the previous claim ended.
 local function claim_from_queues(claim, refusals, skipped)
     local priorities, read = {PRIORITIES}, 0
     local from_rank, from_turn = string.match(from, '^(%d):(.*)$')
@@ -301,7 +301,7 @@ if token then
 else
     token, claimed, next_at = new_operations(now, lease_clock, is_suspended, refusals, skipped, is_idle)
 end
--- Only a worker that skips no batch asks others for operations: it can run whatever they release.
+-- Only a worker that skips no batch asks other workers for operations: it can run all operations that they release.
 if is_idle and #claimed == 0 and not is_suspended and focused == '' and next_at == '' and refusals == 0 and not next(skipped) then
     --#include notify_idle.lua
     again = notify_idle(now)

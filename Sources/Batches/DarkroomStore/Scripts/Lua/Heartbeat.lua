@@ -1,6 +1,6 @@
 #!lua flags=allow-oom
--- Records that a worker is running, renews the worker's leases, does one step of maintenance, and samples the history. If no
--- worker is given, it does only the latter two.
+-- Records that a worker is running, renews the worker's leases, does one step of maintenance, and samples the history. Without a worker,
+-- the script does only the maintenance and the sampling.
 -- ROLES worker, coordinator
 -- KEYS[1] the prefix of every key, `{<namespace>}:`
 -- ARGV[1] worker id, '' for none  [2] number of facts  [3...] field and value of each fact to store, then the operations that the
@@ -17,10 +17,10 @@
 --     stale_files: batch id, operation number, fencing token: the worker must try to remove the temporary files of this
 --     operation that have this fencing token or a lower one in their names. Empty if there are none. The replies to nine
 --     heartbeats, a minute apart, name the same operation, because not every worker sees the folder.
---     workers: how many workers do the maintenance. While operations are executing or deferred, or a webhook is due, these are only
---     the workers that have sent a heartbeat or a claim in the last 3 s, because then it matters how often the maintenance is done;
---     otherwise they are all running workers
---     repair: 1 if the caller must call Repair.lua: every 10 s, and if no caller has continued a check for 1 s
+--     workers: the number of workers that do the maintenance. While operations are executing or deferred, dependents must be released,
+--     or webhooks must be called, the maintenance must be frequent: only the workers that have sent a heartbeat or a claim in the last 3 s
+--     are counted. At other times, all running workers are counted
+--     repair: 1 if the caller must call Repair.lua: every 10 s, and if no caller has continued an unfinished check for 1 s
 --#include prelude.lua
 --#include advance_clocks.lua
 --#include batch_controls.lua

@@ -1,5 +1,5 @@
 #!lua flags=allow-oom
--- Sets the number of concurrent downloads and filtrations of every worker. These limits override the workers' own options.
+-- Sets the number of concurrent downloads and filtrations of every worker. These limits override the options of the workers.
 -- ROLES coordinator
 -- KEYS[1] the prefix of every key, `{<namespace>}:`
 -- ARGV[1] downloads  [2] filtrations; each a number, '' to leave the limit as it is, '0' to remove it

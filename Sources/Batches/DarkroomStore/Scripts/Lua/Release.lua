@@ -1,12 +1,12 @@
 #!lua flags=allow-oom
--- Releases an operation that a worker holds: it is queued again, and no lease expiry is counted. If its photos wait long for their
--- next attempt, it is deferred.
+-- Releases an operation that a worker holds: it is queued again, and no lease expiry is counted. If its photos wait long for their next
+-- download attempts, the operation is deferred.
 -- ROLES worker
 -- KEYS[1] the prefix of every key, `{<namespace>}:`
 -- ARGV[1] worker id  [2] fencing token  [3] batch id  [4] operation number
 --     [5] '1': the worker refuses the batch, so no change notice is published
 --     [6] the operation is deferred for this number of ms, 0 to MOST_DEFERRAL; 0: it can be claimed at once
---     [7] what the worker knows about the retries of photos (see RetryCoding.swift), for the next worker; '': nothing
+--     [7] the facts about retries of photos (see RetryCoding.swift) for the next worker, '' for none
 -- {'OK'} queued
 -- {'GONE'} there is no such batch
 -- {'LOST'} the operation was already queued again, or another worker holds it

@@ -5,20 +5,20 @@
 --
 -- After each start of the Redis server, the calls check all batches completely, except finished batches whose counters agree. At
 -- other times, each call compares the counters of the next 100 batches. A batch whose counters do not agree is checked completely.
--- A complete check counts the state codes in a copy from the time at which the check began, and adds the differences to the
--- counters. Therefore workers may change states and counters during the check. Operations with a lease are left to their workers.
--- The script also runs if Redis has no memory, to remove its copy. It makes a copy only if there is room; otherwise it tries again
+-- A complete check copies the state codes when it begins, counts the codes of the copy, and adds the differences to the counters. Therefore
+-- workers may change states and counters during the check. Operations with a lease are left to their workers.
+-- The script also runs if Redis has no memory, to remove its copy. It copies only if there is memory for the copy; otherwise it tries again
 -- after a minute.
 -- ROLES worker, coordinator
 -- KEYS[1] the prefix of every key, `{<namespace>}:`
 -- ARGV[1] id of a batch that must be checked, '' for none
---     [2] state code, [3] text for photos whose operation is lost: it has no entry, so no worker can run it
+--     [2] state code, [3] failure text for the photos of an operation whose entry is missing: no worker can run the operation
 -- {'OK', more, batch, repairs, skipped, error}
 --     more: 1 if a check is in progress: call again
 --     batch: the id of the batch whose check this call has completed, or ''
 --     repairs: the number of corrections of this batch
 --     skipped, error: the id of the batch whose check this call has ended because of an error of the script, and the error; '' without
---         an error. Somebody has changed data that only this script writes.
+--     an error. The cause of such an error is that another program has changed data that only this script writes.
 --#include prelude.lua
 --#include add_totals.lua
 --#include are_sums_sound.lua
@@ -35,8 +35,8 @@
 local wanted_id, lost_code, lost_text = unpack(ARGV)
 local now = server_time()
 
--- Up to 100 batches that follow a batch in the order of submission, also if that batch no longer exists: id, time, ... Without a
--- time, the first batches.
+-- Up to 100 batches that follow a batch in the order of submission, as id, time, ... The batch need not exist any longer. Without a time,
+-- the first batches.
 local function following(id, time)
     local rank = 0
     if id and tonumber(time or '') then
@@ -55,7 +55,7 @@ end
 
 local function is_integer(text) return text and string.find(text, '^%-?%d+$') and #text <= 15 end
 
--- Whether Redis has memory for a value of this number of bytes, and for as much again.
+-- Whether Redis has memory for twice this number of bytes.
 local function has_room(bytes)
     local memory = redis.call('INFO', 'memory')
     local used, most = tonumber(string.match(memory, 'used_memory:(%d+)')), tonumber(string.match(memory, 'maxmemory:(%d+)'))
@@ -68,7 +68,7 @@ local function postpone(id)
     if #ids < 10000 then redis.call('HSET', KEY_REPAIR_ROUND, 'postponed', ids .. id .. ' ', 'postponed.time', now) end
 end
 
--- The batches that were postponed a minute ago are wanted.
+-- Moves the postponed batches to the set of wanted batches, a minute after the last postponement.
 local function resume_postponed()
     local postponed, time = unpack(redis.call('HMGET', KEY_REPAIR_ROUND, 'postponed', 'postponed.time'))
     if not postponed or now - (tonumber(time) or 0) < 60000 then return end
@@ -76,12 +76,12 @@ local function resume_postponed()
     for id in string.gmatch(postponed, '%S+') do redis.call('SADD', KEY_REPAIR_WANTED, id) end
 end
 
--- Begins the complete check of a batch. A batch of another type or with an unreadable size cannot be repaired, nor one with more
--- operations than photos, whose check could take days.
+-- Begins the complete check of a batch. A batch cannot be repaired if its key has another type, if its size is unreadable, or if it has
+-- more operations than photos, because its check could take days.
 local function begin(id)
     local key = KEY_BATCH .. id
     local size, photos, operations, state = batch_fields(key, 'size', 'photos', 'operations', 'state')
-    -- A batch with a key of another type has no fields; a batch without a state has false.
+    -- `state` is nil if the key of the batch has another type, and false if the batch has no state.
     if state == nil then return end
     if not state then
         -- A torn append-only file may contain only the first of the commands that forget the batch.
@@ -129,7 +129,7 @@ local function check_operations(id, key, first, photos_then)
     local function correct(changes) repairs = repairs + changes end
     local function count(field, change) if change ~= 0 then redis.call('HINCRBY', key, field, change) end end
 
-    -- The codes at the beginning of the check.
+    -- Count the state codes as they were at the beginning of the check.
     if from < photos_then then
         local codes, found, rest = redis.call('GETRANGE', KEY_REPAIR_STATES, from, math.min(last * size, photos_then) - 1), {}, 0
         for code, field in pairs({D = 'count.downloaded', F = 'count.filtered', C = 'count.cancelled'}) do
@@ -144,7 +144,7 @@ local function check_operations(id, key, first, photos_then)
         for code, number in pairs(found) do redis.call('HINCRBY', KEY_REPAIR, 'found.' .. code, number) end
     end
 
-    -- The codes, queue and entries now.
+    -- Check the current state codes, the queue and the entries.
     local live = redis.call('GETRANGE', key .. STATES, from, math.min(last * size, photos) - 1)
     local missing = math.min(last * size, photos) - from - #live
     if missing > 0 then  -- photos without a state code are new
@@ -219,7 +219,7 @@ local function check_operations(id, key, first, photos_then)
         count('count.failed', lost_photos)
         redis.call('HINCRBY', key .. REASONS, lost_code, lost_photos)
     end
-    -- Failures of photos that have not failed.
+    -- Remove the failures of photos that have not failed.
     if failures > 0 then
         local wrong, at = {}, 0
         while true do
@@ -268,7 +268,7 @@ local function complete(id, key)
         redis.call('HMGET', key, 'state', 'operations', 'operations.ended', 'executing', 'operations.kept', 'sealed', 'flag.cancelled',
             'priority', 'retain'))
     operations, cancelled, priority = tonumber(operations), cancelled == '1', priority or 'normal'
-    -- Operations that were never fed, and members that are not operations.
+    -- Remove operations that were never fed, and members that are not operations.
     for _, range in ipairs({{from = '-inf', to = '(1'}, {from = '(' .. operations, to = '(' .. DEFERRED}}) do
         local outside = redis.call('ZRANGEBYSCORE', key .. QUEUE, range.from, range.to, 'LIMIT', 0, 1000)
         if #outside > 0 then correct(redis.call('ZREM', key .. QUEUE, unpack(outside))) end
@@ -441,7 +441,7 @@ local function step()
                 redis.call('HSET', KEY_REPAIR, 'pass', id, 'pass.time', time)
                 local state, cancelled = batch_fields(KEY_BATCH .. id, 'state', 'flag.cancelled')
                 local is_sound = state and are_sums_sound(id)
-                -- All photos of a finished batch are final. If its counters agree, they are complete.
+                -- All photos of a finished batch are final. If its counters agree, the batch needs no complete check.
                 if not (is_sound and state == 'finished' and cancelled ~= '1') then
                     begin(id)
                     if redis.call('HEXISTS', KEY_REPAIR, 'batch') == 1 then break end
@@ -449,7 +449,7 @@ local function step()
             end
         else
             resume_postponed()
-            -- Ids of batches that are gone become the oldest when the other batches finish.
+            -- Remove the ids of batches that no longer exist. Such ids become the oldest ones when the other batches finish.
             for _, id in ipairs(redis.call('ZRANGE', KEY_OPEN, 0, 99)) do
                 if not redis.call('ZSCORE', KEY_BATCHES, id) then redis.call('ZREM', KEY_OPEN, id) end
             end
@@ -469,7 +469,8 @@ local function step()
     return checked, repairs
 end
 
--- Ends the check of a batch after an error of the script, so that the next call continues with others. Returns its id, or ''.
+-- Ends the check of a batch after an error of the script, so that the next call continues with other batches. Returns the id of the batch,
+-- or ''.
 local function skip()
     for key, wanted in pairs({[KEY_REPAIR] = 'hash', [KEY_REPAIR_ROUND] = 'hash', [KEY_REPAIR_WANTED] = 'set', [KEY_REPAIR_STATES] = 'string'}) do
         local found = redis.call('TYPE', key).ok

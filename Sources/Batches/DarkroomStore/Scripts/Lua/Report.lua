@@ -8,8 +8,8 @@
 --     A state may be reported again. A report that contains only `.` says that a crash probe begins; any other report says that
 --     the crash probe is over (see requeue_operation.lua)
 --     [6] [7] bytes in and out of all photos that became final since this claim
---     [8...] photo index and JSON of each failure. Their number per batch is limited (see most_kept.lua), and none is longer
---     than 512 bytes
+--     [8...] photo index and JSON of each failure. The number of stored failures per batch is limited (see most_kept.lua), and a JSON
+--     of more than 512 bytes is not stored
 -- {'OK', ended, codes, version}: `ended` is 1 if the operation has ended. `codes` are the state codes if a final code differs
 --     from the reported code, else ''. `version` is the number of the last change of a control
 -- {'GONE'} there is no such batch
@@ -138,7 +138,7 @@ if ended then
     redis.call('HDEL', key .. LEASE_EXPIRIES, operation)
     redis.call('HDEL', key .. RETRIES, operation)
     local kept = tonumber(operations_kept)
-    local is_kept = false  -- the entry, for a retry
+    local is_kept = false  -- whether the entry is kept for a retry
     if string.find(new, '[FAILURE_CODES]') then
         --#include most_kept.lua
         is_kept = kept < most_kept()

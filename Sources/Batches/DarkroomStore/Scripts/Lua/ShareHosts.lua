@@ -1,19 +1,19 @@
 #!lua flags=allow-oom
--- Shares hosts between workers, so that all workers together send a host no more requests than one worker would. Gives the worker
--- permits for its requests, and exchanges what workers have learned about the hosts.
+-- Shares hosts between workers, so that all workers together send a host no more requests than one worker would. Gives the worker permits
+-- for its requests, and exchanges the facts that workers have learned about the hosts.
 -- ROLES worker
 -- KEYS[1] the prefix of every key, `{<namespace>}:`
 -- ARGV[1] worker id, then for each host 9 arguments: its name; the requests that are running; the requests that the worker wants to
---     run (0: the worker leaves the host); its limit for requests at the same time; the highest limit that it ever allows; '' or a
---     change of the limit since the last call (`+8` raised to 8, `-8` lowered to 8); likewise of the rate, in requests per 1,000 s
---     (`-0`: none); '' or the new state; '' or the time since the last answer in ms.
---     The state is `up`, or `paused` or `down` with three numbers: ms since it began, ms until the next request, a count.
+--     run (0: the worker leaves the host); its limit for requests at the same time; the highest limit that it ever allows; '' or a change
+--     of the limit since the last call (`+8` raised to 8, `-8` lowered to 8); '' or a change of the rate in the same form, in requests per
+--     1,000 s (`-0`: none); '' or the new state; '' or the time since the last answer in ms.
+--     The state is `up`, or `paused` or `down` with three numbers: ms since it began, ms until the next request, refusals or probes in a row.
 -- {'OK', permits, users, all, is_contended, limit, rate, version, state, answered, ...} 9 elements for each host:
---     permits: how many requests the worker may run at the same time
+--     permits: the number of requests that the worker may run at the same time
 --     users: the number of workers that have or want permits
---     all: the permits of all workers
+--     all: the number of permits of all workers
 --     is_contended: 1 if a worker waits for its share of the permits, so that the caller should ask again soon
---     limit, rate: what the workers have learned; a rate of 0: none
+--     limit, rate: the values that the workers have learned; a rate of 0: none
 --     version: grows with each change of the state; state, answered: as above; '' if not known
 --
 -- For each host, there is a hash `host:<name>`. Its fields, with times of the Redis server:
@@ -24,14 +24,14 @@
 --#include prelude.lua
 --#include server_time.lua
 local now = server_time()
--- All in ms. A worker that has not called for LAPSE has no permits.
+-- All times in ms. A worker that has not called for LAPSE loses its permits.
 local LAPSE = 6000
 -- If there are more users than permits, a worker gives its permits back after TURN, and gets none for BREAK.
 local TURN, BREAK = 1000, 300
--- How often the entries are looked through.
+-- The time between two checks of all entries of a host.
 local SWEEP = 1000
--- How long a host is remembered, and a host that was never in trouble. A host that gets no requests now is remembered longer, by the
--- time until its next request, but at most by LONGEST_PAUSE, because until then it may happen that no worker has photos of it.
+-- The time for which a host is remembered: KEEP, or KEEP_CALM if it was never in trouble. If the host gets no requests now, the time until
+-- its next request is added, at most LONGEST_PAUSE, because until then perhaps no worker has photos of the host.
 local KEEP, KEEP_CALM, LONGEST_PAUSE = 120000, 20000, MOST_DEFERRAL
 local YEAR = 31600000000
 local MOST_REQUESTS = 10000
@@ -53,7 +53,7 @@ for at = 2, #ARGV, 9 do
     local key = prefix .. 'host:' .. host
     running, wanted, own, cap = tonumber(running), tonumber(wanted), tonumber(own), tonumber(cap)
     local stored = redis.pcall('HMGET', key, 'shared', me)
-    if stored.err then  -- another type
+    if stored.err then  -- the key has another type
         redis.call('UNLINK', key)
         stored = {}
     end
@@ -85,7 +85,7 @@ for at = 2, #ARGV, 9 do
         for i = 1, #gone, 1000 do redis.call('HDEL', key, unpack(gone, i, math.min(i + 999, #gone))) end
         swept = now
     end
-    -- What the others have.
+    -- Subtract this worker from the sums.
     if mine then
         permits, short, users = math.max(0, permits - mine), math.max(0, short - was_short), math.max(0, users - 1)
     else
@@ -102,7 +102,7 @@ for at = 2, #ARGV, 9 do
     local passed = number(since_answer, 0, now)
     local told = passed and now - passed
     local new, began, wait, times = string.match(new_state, '^(%l+) ?(%d*) ?(%d*) ?(%d*)$')
-    -- If another worker got an answer later, the host is not down: the network of this worker is.
+    -- If another worker has got a later answer, the host is not down: only this worker cannot reach it.
     if new == 'down' and answered and told and answered > told + 1000 then new = nil end
     if told then answered = math.max(answered or 0, told) end
     if new == 'up' then
@@ -113,14 +113,13 @@ for at = 2, #ARGV, 9 do
         name, since, next_at, count = new, now - (number(began, 0, now) or 0), until_at, number(times, 0, 1000) or 0
         state = string.format('%s %.0f %.0f %d', name, since, next_at, count)
     end
-    -- If the host was forgotten since a worker read its version, the new version must differ from the version that the worker
-    -- knows.
+    -- If the host was forgotten after a worker read its version, the new version must differ from the version that the worker knows.
     if new then version = math.max(version + 1, now) end
 
     local given, is_short, entry = 0, 0, nil
     if wanted > 0 then
         users, most = users + 1, math.min(most, cap)
-        -- A host in trouble gets one request at a time, which tries whether it answers.
+        -- A host in trouble gets one request at a time, the probe.
         local bound = name and 1 or math.min(limit, most)
         local share, free = math.floor(bound / users), math.max(0, bound - permits)
         given = math.min(wanted, free)

@@ -1,6 +1,6 @@
 #!lua flags=allow-oom
--- Sets the time of the next attempt of a webhook, or removes the webhook. Does nothing if that time has changed
--- since the caller read it.
+-- Sets the time of the next attempt to call a webhook, or removes the webhook. Does nothing if that time has changed since the caller read
+-- it.
 -- ROLES worker
 -- KEYS[1] the prefix of every key, `{<namespace>}:`
 -- ARGV[1] member of `webhooks`  [2] its score as the caller read it  [3] ms until the next attempt, '' if there is none

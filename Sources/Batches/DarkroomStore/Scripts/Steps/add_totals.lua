@@ -1,5 +1,5 @@
--- Adds numbers to the totals of the namespace. `totals` is a list of fields and numbers, which are at least 0. A total that another
--- program has damaged starts again, and so does a total of 2^53 or more, above which numbers of Lua are not exact.
+-- Adds numbers to the totals of the namespace. `totals` is a list of fields and numbers, which are at least 0. A total starts again if
+-- another program has damaged it, or if it has reached 2^53: larger numbers are not exact in Lua.
 local function add_totals(totals)
     for i = 1, #totals, 2 do
         local name, change = totals[i], totals[i + 1]

@@ -5,7 +5,7 @@
 local function forget_expired(id, now, retention_clock)
     local state, expires = batch_fields(KEY_BATCH .. id, 'state', 'expires')
     local left = state and (tonumber(expires) or 0) - retention_clock or 0
-    if left > 0 then  -- the time has jumped: the batch was not retained for its full time
+    if left > 0 then  -- the clock has jumped: the batch was not retained for its full time
         redis.call('ZADD', KEY_EXPIRING, now + left, id)
         return true
     end

@@ -43,7 +43,7 @@ local function forget_step(id, now)
         for round = math.max(1, rounds - 99), rounds do redis.call('ZREM', KEY_WEBHOOKS, id .. ' ' .. round) end
         publish_event('forgotten', id, now)
     else
-        redis.call('ZADD', KEY_EXPIRING, 0, id)  -- if the caller stops here, claims and heartbeats continue
+        redis.call('ZADD', KEY_EXPIRING, 0, id)  -- if the caller stops here, claims and heartbeats continue the removal
     end
     return forgotten
 end

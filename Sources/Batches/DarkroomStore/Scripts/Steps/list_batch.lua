@@ -1,4 +1,5 @@
--- Adds the batch `id` to the set of all batches, and to that of the open ones if it has not finished, if a torn file lacks it there.
+-- Adds the batch `id` to the set of all batches, and, if it has not finished, to the set of the open batches. A torn file may lack these
+-- members.
 local function list_batch(id)
     local key = KEY_BATCH .. id
     if not redis.call('ZSCORE', KEY_BATCHES, id) then

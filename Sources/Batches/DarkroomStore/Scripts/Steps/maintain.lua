@@ -3,8 +3,8 @@
 local function maintain(worker, now, lease_clock, retention_clock)
     local more = false
     if worker ~= '' then redis.call('ZADD', KEY_WORKERS, now, worker) end
-    -- A heartbeat in the future is from before the clock of the server was set back. It counts as a heartbeat of now, so that a
-    -- worker that has ended since then becomes silent.
+    -- A heartbeat in the future was sent before the clock of the server was set back. Its time is set to `now`, so that the worker counts
+    -- as lost if it sends no other heartbeat.
     for _, early in ipairs(redis.call('ZRANGEBYSCORE', KEY_WORKERS, '(' .. now, '+inf', 'LIMIT', 0, 100)) do
         redis.call('ZADD', KEY_WORKERS, now, early)
     end
@@ -22,13 +22,13 @@ local function maintain(worker, now, lease_clock, retention_clock)
         more = #expired == 50
     end
 
-    -- Lets deferred operations be claimed that are due, of up to 10 batches.
+    -- Makes the deferred operations of up to 10 batches claimable if they are due.
     local due = redis.call('ZRANGEBYSCORE', KEY_DEFERRED, '-inf', retention_clock, 'LIMIT', 0, 10)
     if #due > 0 then
         --#include resume_deferred.lua
         more = resume_deferred(due, DEFERRED, DEFERRED + retention_clock, now) or more
     end
-    -- An operation that is due later than is possible was deferred before the retention clock was set back, and is due now.
+    -- An operation whose due time is too far in the future was deferred before the retention clock was set back, and is due now.
     local latest = retention_clock + MOST_DEFERRAL
     local too_late = redis.call('ZRANGEBYSCORE', KEY_DEFERRED, '(' .. latest, '+inf', 'LIMIT', 0, 10)
     if #too_late > 0 then

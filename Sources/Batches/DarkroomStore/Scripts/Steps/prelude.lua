@@ -56,10 +56,10 @@ local prefix = KEYS[1]
 -- Fields of `control`.
 --#define LIMIT_FIELDS 'downloads.limit', 'filtrations.limit'
 
--- Lowest priority first.
+-- The priorities, the lowest first.
 --#define PRIORITIES 'veryLow', 'low', 'normal', 'high', 'veryHigh'
 
--- The maximum number of photos of a batch, and so of operations (see StoredBounds.swift).
+-- The maximum number of photos of a batch, which is also the maximum number of its operations (see StoredBounds.swift).
 --#define MOST_PHOTOS 536870912
 
 -- The members of a queue are operation numbers. An operation that can be claimed has its number as its score. A deferred operation,

@@ -1,9 +1,9 @@
 --#include batch_fields.lua
 --#include is_valid_batch.lua
 
--- Renews the leases of the operations that ARGV lists from position `at`: the number of batches, then for each batch its id, the number
--- of operations, and for each operation its number and fencing token. Returns `lost`: batch id, operation number, fencing token, ... of
--- each operation that `worker` does not hold with that token. Returns also `still_held`: for each batch, its id and the numbers of the
+-- Renews the leases of the operations that ARGV lists from position `at`: the number of batches, then for each batch its id, the number of
+-- operations, and for each operation its number and fencing token. Returns `lost`: batch id, operation number, fencing token, ... of each
+-- operation that `worker` does not hold with that token. Also returns `still_held`: for each batch, its id and the numbers of the
 -- operations that `worker` still holds.
 local function renew_leases(worker, at, lease_clock)
     local lost, still_held = {}, {}

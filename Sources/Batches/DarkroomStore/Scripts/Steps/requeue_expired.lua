@@ -2,7 +2,7 @@
 --#include batch_fields.lua
 --#include requeue_operation.lua
 
--- Queues the operations whose leases have expired, and counts these leases. `expired` are members of the leases.
+-- Queues the operations whose leases have expired, and counts these leases. `expired` contains members of the set `leases`.
 local function requeue_expired(expired, now, retention_clock)
     local leases_expired = 0
     for _, member in ipairs(expired) do

@@ -73,7 +73,7 @@ local function requeue_operation(id, operation, facts, now, retention_clock, lea
         redis.call('ZADD', key .. QUEUE, operation, operation)
     end
     if lease_expired then
-        redis.call('HDEL', key .. RETRIES, operation)  -- the lost worker may know more
+        redis.call('HDEL', key .. RETRIES, operation)  -- the lost worker may have learned more
         local lease_expiries = redis.call('HGET', key .. LEASE_EXPIRIES, operation) or ''
         lease_expiries = string.find(lease_expiries, '^%d+$') and math.min(tonumber(lease_expiries), 1000000) or 0  -- a damaged number counts as 0
         if lease_expiries < 2 or string.find(holder, ' begun$') then

@@ -2,13 +2,13 @@
 --#include next_due.lua
 --#include ready_sync.lua
 
--- Lets the deferred operations of the batches in `due` be claimed whose scores in the queues are from `from` to `to`, up to 50 of each
--- batch. Stores in `deferred` when the next operation of each batch is due, and removes batches without further deferred operations.
--- Returns true if there may be more.
+-- Makes deferred operations of the batches in `due` claimable: up to 50 of each batch, with scores from `from` to `to` in the queue. Stores
+-- in `deferred` the time at which the next operation of each batch is due, and removes batches without further deferred operations. Returns
+-- true if there may be more operations to resume.
 local function resume_deferred(due, from, to, now)
     local more = #due == 10
 
-    -- Does this for one batch. Removes members that are not operation numbers.
+    -- Makes the operations of one batch claimable. Removes members that are not operation numbers.
     local function resume_operations(id)
         local queue = KEY_BATCH .. id .. QUEUE
         local operations, claimable = redis.call('ZRANGEBYSCORE', queue, from, to, 'LIMIT', 0, 50), {}

@@ -1,7 +1,7 @@
 --#include take_output.lua
 
--- Makes the batch `id` the holder of its output folder again. If another batch has taken the folder in the meantime, returns its id and
--- does nothing, unless `overwrite` is true. `seen`: see take_output.lua.
+-- Makes the batch `id` the holder of its output folder again. If another batch holds the folder, returns the id of that batch and does
+-- nothing, unless `overwrite` is true. `seen`: see take_output.lua.
 local function retake_output(id, now, seen, overwrite)
     local key = KEY_BATCH .. id
     local output = redis.call('HGET', key, 'output')

@@ -1,5 +1,5 @@
--- The photos of the operations that can be claimed. The last operation of a batch counts as a full one; at most 200 batches of each
--- priority are counted.
+-- The number of photos in the queued operations of the batches that are in ready queues. The last operation of a batch counts as a full
+-- one; at most 200 batches of each priority are counted.
 local function queued_photos()
     local queued = 0
     for _, priority in ipairs({PRIORITIES}) do
@@ -13,8 +13,8 @@ local function queued_photos()
     return queued
 end
 
--- Every 10 s, adds a sample to the history of the last hour: the time, the totals, and the photos of the operations that can be claimed.
--- Returns true if this call added a sample.
+-- Every 10 s, adds a sample to the history of the last hour: the time, the totals, and the number of queued photos. Returns true if this
+-- call added a sample.
 local function sample_history(now)
     local sampled = tonumber(redis.call('HGET', KEY_CONTROL, 'history.sampled') or '')
     local is_due = not (sampled and math.abs(now - sampled) < 10000)  -- also if another program has stored "nan"
@@ -27,7 +27,7 @@ local function sample_history(now)
         sample[#sample + 1] = #total <= 16 and string.find(total, '^%d+$') and total or '0'
     end
     sample[#sample + 1] = string.format('%.0f', queued)
-    -- Samples in the future are from before the clock of the server was set back.
+    -- Removes old samples, and samples in the future, which were taken before the clock of the server was set back.
     for _, range in ipairs({{from = '-inf', to = now - 3600000}, {from = '(' .. now, to = '+inf'}}) do
         local outside = redis.pcall('ZRANGEBYSCORE', KEY_HISTORY, range.from, range.to, 'LIMIT', 0, 500)
         if outside.err then

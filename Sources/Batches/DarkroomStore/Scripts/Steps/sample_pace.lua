@@ -1,6 +1,7 @@
--- Adds a sample to the recent progress of the executing batch with the hash `key`: its field `pace` (see BatchPace.swift) is the time of
--- the last sample and the number of done photos (filtered or failed) at that time, then the latest periods of work, the newest first:
--- `<time> <done> <ms> <photos> <ms> <photos> ...`. The periods cover at most 60 s. The field `worked` is the sum of all periods, in ms.
+-- Adds a sample to the recent progress of the executing batch with the hash `key`. The field `pace` of the batch (see BatchPace.swift)
+-- contains the time of the last sample, the number of done photos (filtered or failed) at that time, and the latest periods of work, the
+-- newest first: `<time> <done> <ms> <photos> <ms> <photos> ...`. The periods cover at most 60 s. The field `worked` is the sum of all
+-- periods, in ms.
 --
 -- The caller samples a batch only while photos of the batch run, or if photos have become done since the last sample. If more than
 -- 10 s have passed since the last sample, the batch was paused in between, and this time does not count as work. `done` is the

@@ -1,4 +1,4 @@
--- Sets when the finished batch `id` is forgotten: `retain` ms after the batch finished. The batch is kept for at least 30 s, so that
+-- Sets the time at which the finished batch `id` is forgotten: `retain` ms after it finished. The batch is kept for at least 30 s, so that
 -- waiting clients see that it has finished, and for at least a day while one of the batch's webhooks has not been delivered.
 local function schedule_deletion(id)
     local key = KEY_BATCH .. id
