@@ -146,7 +146,7 @@ import Testing
     @Test func overtakenCoordinatorFindsTheBatchComplete() throws {
         let (batch, notices) = try feed(10_000, others: 10_000)
         #expect(batch.sealed && batch.photos == 10_000 && batch.operations == 200)
-        #expect(notices.contains { $0.contains("another coordinator has fed and sealed the batch meanwhile") })
+        #expect(notices.contains { $0.contains("another coordinator has fed and sealed the batch; reading") })
         #expect(batch.feedDigest == Coordinator.digest(of: SampleList(count: 10_000), operationSize: 50))
     }
 

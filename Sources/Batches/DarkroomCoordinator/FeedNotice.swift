@@ -30,7 +30,7 @@ package enum FeedNotice: Remediable {
         case .readingAgain:
             "Redis has lost operations that it had confirmed; reading the list again to feed what is missing"
         case .overtaken:
-            "another coordinator has fed and sealed the batch meanwhile; reading the list again to compare it"
+            "another coordinator has fed and sealed the batch; reading the list again to compare it"
         case .growing(let photos): "the list has grown: its photos from index \(photos) on are new"
         case .memoryFull(let memory):
             "Redis has no memory left" + (memory.map { " (\($0))" } ?? "")

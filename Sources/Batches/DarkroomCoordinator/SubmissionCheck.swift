@@ -15,8 +15,9 @@ package struct SubmissionCheck {
         self.store = store
     }
 
-    /// Throws the error with which ``Coordinator/submit(_:as:options:after:overwrite:onSubmitted:)`` would refuse the
-    /// batch. Errors that cannot be found without writing are not thrown.
+    /// Throws the error with which
+    /// ``Coordinator/submit(_:as:options:after:overwrite:within:onSubmitted:beforeTrying:)`` would refuse the batch.
+    /// Errors that cannot be found without writing are not thrown.
     /// - Returns: whether the output folder exists; nil if it is not on this machine.
     @discardableResult
     package func run() throws -> Bool? {

@@ -121,7 +121,7 @@ extension BatchController {
         case .cancelled: CoordinatorError.cancelled(id, "it does not run any more, so it cannot wait")
         case .gone(let gone): CoordinatorError.gone(gone)
         case .added, .finishedBefore, .failedBefore, .moved:
-            preconditionFailure("\(reply) is no refusal")
+            preconditionFailure("\(reply) is not a refusal")
         }
     }
 }

@@ -3,7 +3,7 @@ import DarkroomModel
 import DarkroomStore
 
 /// Reads the list of a batch again, and writes the missing entries of operations that have ended with failed photos.
-/// Redis keeps the entries of at most 10,000 of these operations.
+/// Redis keeps the entries of at most 10,000 of these operations, and of fewer in a namespace with many batches.
 ///
 /// The restorer reads the list twice. First it compares the whole list, then it writes the missing entries. Only one
 /// thread at a time may use a restorer.

@@ -8,9 +8,9 @@ import DarkroomModel
 /// - Without a header, the first line with a URL determines the columns. The field that begins with a URL is the URL
 ///   column, and the first other field is the name column.
 /// - A URL may contain commas, semicolons and vertical bars. A line that *begins* with a URL is therefore a record of
-///   several fields only in these cases: a tab separates the fields; the list's name ends in `.csv`; the part before
-///   the first delimiter ends like a picture's name and no URL follows; or all lines have the same number of fields and
-///   the fields after the URL look like texts.
+///   several fields only in these cases: a tab separates the fields; the list's name ends in `.csv` or `.tsv`; the
+///   part before the first delimiter ends like a picture's name and no URL follows; or all lines have the same number
+///   of fields and the fields after the URL look like texts.
 /// - If several delimiters are possible, those that give the same number of fields in all lines come first.
 struct TableDetector {
     private static let usualDelimiters = [Byte.tab, UInt8(ascii: ","), UInt8(ascii: ";"), Byte.bar]
