@@ -39,14 +39,14 @@ package struct LocalOperation: Sendable {
     var waiting = 0
     /// The number of photos that wait for something that other photos do not compete for, such as an answer of a server.
     var idle = 0
-    /// What is known about the attempts to download photos, by position. May contain photos that are final.
+    /// The known download attempts of the photos, by position. May contain photos that are final.
     private var retries: [Int: RetryHistory]
-    /// When a worker stopped working on a photo that is in ``retries`` and not in progress, by position.
+    /// For each photo in ``retries`` that is not in progress, the time at which a worker stopped working on the photo.
     private var untriedSince: [Int: ContinuousClock.Instant] = [:]
     /// The earliest time at which the wait of a photo can end, by position.
     private var waitEnds: [Int: ContinuousClock.Instant] = [:]
-    /// When another worker can claim the operation, which is being released because all its photos wait for long; nil: at
-    /// once, if it is being released.
+    /// While the operation is released because all its photos wait for long: the time from which on it can be claimed
+    /// again. Otherwise nil; an operation that is released with nil can be claimed at once.
     private(set) var due: ContinuousClock.Instant?
     private(set) var unfinished: Int
     private(set) var unbegun: Int
@@ -77,7 +77,7 @@ package struct LocalOperation: Sendable {
     private static let unknown = UInt8(ascii: ".")
 
     /// - Parameters:
-    ///   - lines: by position, the manifest's lines of photos that were final before.
+    ///   - lines: the manifest lines of the photos that were final before the claim, by position.
     ///   - domains: the storage to which the files of the photos are written.
     package init(
         _ claimed: ClaimedOperation, _ options: BatchOptions, records: [PhotoRecord], lines: [[UInt8]?],
@@ -125,7 +125,7 @@ package struct LocalOperation: Sendable {
 
     // MARK: Photos to start
 
-    /// How many photos may start now. The photos of a quarantined operation run one at a time.
+    /// The number of photos that may start now. The photos of a quarantined operation run one at a time.
     var photosToBegin: Int { isQuarantined ? min(unbegun, running == 0 ? 1 : 0) : unbegun }
 
     /// Whether photos in the focus have not been started.
@@ -142,14 +142,14 @@ package struct LocalOperation: Sendable {
     }
 
     /// Marks the operation for release: none of its photos starts any more.
-    /// - Parameter due: when another worker can claim it; nil: at once.
+    /// - Parameter due: the time from which on another worker can claim the operation; nil if at once.
     mutating func beginRelease(until due: ContinuousClock.Instant?) {
         hold = .releasing
         self.due = due
     }
 
-    /// The earliest time at which an unfinished photo can continue; nil if one of them does not wait, or if the end of its wait
-    /// is not known.
+    /// The earliest time at which an unfinished photo can continue; nil if an unfinished photo does not wait, or if the
+    /// end of its wait is not known.
     var waitsUntil: ContinuousClock.Instant? {
         guard isIdling else { return nil }
         var earliest: ContinuousClock.Instant?
@@ -160,12 +160,12 @@ package struct LocalOperation: Sendable {
         return earliest
     }
 
-    /// The URLs of the photos that are not final, if the operation is released until ``due``.
+    /// The URLs of the photos that are not final; empty if ``due`` is nil.
     var waitingURLs: [String] {
         due == nil ? [] : stateCodes.indices.lazy.filter { !isFinal($0) }.map { records[$0].url }
     }
 
-    /// What is known about the attempts to download photos that are not final, by position.
+    /// The known download attempts of the photos that are not final, by position.
     var openRetries: [Int: RetryHistory] { retries.filter { !isFinal($0.key) } }
 
     private func positions(of photos: ClosedRange<Int>?) -> ClosedRange<Int>? {

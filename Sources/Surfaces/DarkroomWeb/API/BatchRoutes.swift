@@ -165,7 +165,7 @@ struct BatchPage {
         let isOpen = state.map { $0 != .finished } ?? false
         var ids = try (isOpen ? store.openBatchIDs() : store.batchIDs()).sorted(by: >)[...]
         if let after = call.text("after") {
-            // The batch may be forgotten, so its id must only look like one.
+            // The batch may be forgotten, so its id only needs the form of a batch id.
             guard let last = BatchID(after), last.hasTimeOfSubmission || ids.contains(last) else {
                 throw Problem.invalidParameter(
                     "after",
@@ -216,7 +216,7 @@ extension Call {
         return part
     }
 
-    /// The one range in a field of the body.
+    /// The single range in a field of the body.
     func range(_ text: String, of field: String) throws(Problem) -> ClosedRange<Int> {
         let ranges = try ranges(text).ranges
         guard ranges.count == 1, let range = ranges.first else {
@@ -236,6 +236,6 @@ extension Call {
 }
 
 extension FailureReason {
-    /// What the word of a reason can be, for messages.
+    /// The possible words of a reason, as a part of messages.
     static let possible = "it can be " + allCases.map(\.word).joined(separator: ", ")
 }

@@ -7,7 +7,7 @@ import DarkroomWorkerState
 /// Claims operations while the worker can take more of them, on a separate thread.
 final class ClaimLoop: Sendable {
     private let worker: WorkerCore
-    /// How many workers received the last notice of new work.
+    /// The number of workers that received the last notice of new work.
     private let workers = Locked(1)
 
     init(_ worker: WorkerCore) { self.worker = worker }

@@ -18,7 +18,7 @@ struct Refusals {
     }
 
     private struct Entry {
-        /// Nil if there are too many refusals to keep each of them.
+        /// Nil if there were already ``limit`` refusals when the batch was refused.
         var refusal: Refusal?
         let end: End
         /// The time at which the worker checks whether the cause is gone.
@@ -38,11 +38,11 @@ struct Refusals {
     /// The largest number of refused batches. If there are more, the refusal that is due first is
     /// withdrawn.
     static let mostKept = 100_000
-    /// How long a batch is refused if there are more than ``limit`` refusals.
+    /// The duration of the refusal of a batch while there are more than ``limit`` refusals.
     static let crowdInterval = Duration.seconds(600)
-    /// How often the worker checks whether it can run a refused batch.
+    /// The interval between two checks whether the worker can run a refused batch.
     static let checkInterval = Duration.seconds(5)
-    /// How long a batch with an unreadable operation is refused.
+    /// The duration of the refusal of a batch with an unreadable operation.
     static let timeInterval = Duration.seconds(60)
     /// The longest time for which a batch is refused because its storage does not answer.
     static let answerInterval = Duration.seconds(600)

@@ -78,7 +78,7 @@ extension WorkerCore {
             let locations = options.locations
             if let domain = storageCalls.hungDomain(of: locations) {
                 refuse(batch, Self.noAnswer(domain), until: .answer(domain))
-                // The storage may have answered in the meantime.
+                // The storage may have answered between the check and the refusal.
                 if storageCalls.hungDomain(of: locations) != domain { refusals.withLock { $0.recovered(domain) } }
                 return decline(operation)
             }
@@ -108,7 +108,7 @@ extension WorkerCore {
     }
 
     /// Opens the storage of a batch, and takes it for the batch.
-    /// - Throws: ``Refusal`` if no file can be written there.
+    /// - Throws: ``Refusal`` if no file can be written to the storage.
     private func openStorage(of context: BatchContext) throws(Refusal) -> any HeldStorage {
         let storage = try context.storage.take()
         for case .outputBlocked(let refusal) in effects(of: .outputOpened(context.id, storage.domains)) {
@@ -131,7 +131,7 @@ extension WorkerCore {
     /// The time after which ``checkRefusals()`` starts no further check. The next call checks the other batches.
     private static let maxCheckTime = Duration.seconds(10)
 
-    /// Checks whether the causes of refusals are gone. This needs no claim. Blocks while a folder does not answer.
+    /// Checks, without a claim, whether the causes of refusals are gone. Blocks while a folder does not answer.
     func checkRefusals() {
         var isAnyWithdrawn = false
         var taken: [BatchID: Int] = [:]  // refused because another batch took the folder

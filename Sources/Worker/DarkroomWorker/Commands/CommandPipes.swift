@@ -5,8 +5,8 @@ import Foundation
 final class CommandPipes {
     private var ends: [Int32] = []
 
-    /// The capacity in bytes that the worker asks for, so that a photo takes few switches between the processes. The
-    /// kernel may refuse it.
+    /// The capacity in bytes that the worker requests for standard input and output, so that a photo takes few switches
+    /// between the processes. The kernel may refuse this capacity.
     private static let capacity: Int32 = 1 << 20
 
     init() throws(StartFailure) {

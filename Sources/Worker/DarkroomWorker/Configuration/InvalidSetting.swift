@@ -43,13 +43,13 @@ package enum SettingNumber: Sendable, CustomStringConvertible {
 
 /// Checks settings.
 struct SettingCheck {
-    /// The beginning of the settings' names.
+    /// The text before the name of each setting.
     var prefix = ""
 
     /// The upper bound of times.
     static let year = Duration.seconds(365 * 24 * 3600)
 
-    /// - Throws: ``InvalidSetting`` if the value is out of bounds. A nil is always allowed.
+    /// - Throws: ``InvalidSetting`` if the value is out of bounds; nil is always allowed.
     func number<Value: Comparable>(
         _ name: String, _ value: Value?, in bounds: ClosedRange<Value>, _ number: (Value) -> SettingNumber
     ) throws(InvalidSetting) {
@@ -73,7 +73,7 @@ struct SettingCheck {
     }
 
     /// The parsed texts of a setting.
-    /// - Parameter problem: what is wrong with a text.
+    /// - Parameter problem: returns the description of a parse error.
     func parsed<Value, Failure: Error>(
         _ name: String, _ texts: [String], _ parse: (String) throws(Failure) -> Value, _ problem: (Failure) -> String
     ) throws(InvalidSetting) -> [Value] {

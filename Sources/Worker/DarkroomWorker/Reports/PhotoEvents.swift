@@ -152,7 +152,7 @@ final class PhotoEvents: Sendable {
         for _ in 0..<Self.maxUnanswered where !backlog.withLock({ $0.isEmpty }) { send() }
     }
 
-    /// Waits until the next message may be sent, even if new state codes are added in the meantime.
+    /// Waits until the next message may be sent. New state codes do not end the wait.
     private func pause() {
         let end = ContinuousClock.now + (isReceived.withLock { $0 } ? Self.interval : Self.idleInterval)
         while !stopped.isSet, .now < end { news.wait(timeout: end - .now) }

@@ -22,7 +22,7 @@ final class WebhookDelivery: Sendable {
     private static let fullList = 10
     /// The number of webhooks that one search reads.
     private static let searchSize = 1000
-    /// The largest number of pending webhooks. A later search finds the others again.
+    /// The largest number of pending webhooks. A later search finds the webhooks beyond this number again.
     static let maxPending = 10_000
     /// A search reads the webhooks that became due since the last search. After this interval, a search reads all due
     /// webhooks again, because some of them may have been found and not delivered.
