@@ -14,7 +14,7 @@ struct LocalBatch {
     var toBegin: [HeldOperation] = []
     /// The number of photos in `toBegin` that have not been started.
     var unbegun = 0
-    /// Downloaded photos that may be filtered, in their order.
+    /// Downloaded photos that may be filtered, in the order of their filtration, except for photos in the focus.
     var ready: ArraySlice<PhotoTask> = []
     /// Downloaded photos that must not be filtered now, since their operations are held.
     var aside: ArraySlice<PhotoTask> = []

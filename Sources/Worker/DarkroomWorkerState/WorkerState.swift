@@ -106,7 +106,7 @@ package struct WorkerState: Sendable {
     /// Whether bodies that had to wait may continue after an event.
     private func mayMakeRoom(_ event: Event, _ before: Room) -> Bool {
         switch event {
-        case .downloadCarries: return room.activeRanks != before.activeRanks  // the driver asks for the next body anyway
+        case .downloadCarries: return room.activeRanks != before.activeRanks  // the driver asks again for the next body
         case .noticed, .answered: return true  // limits and priorities may have changed
         default: return room.isLarger(than: before)
         }

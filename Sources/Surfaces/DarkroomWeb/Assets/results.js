@@ -34,7 +34,7 @@ export class Results {
     #api;
     #photos;
     #delegate;
-    // Null without a filter. Replies to an earlier search are ignored.
+    // The current search; null without a filter. Replies to an earlier search are ignored.
     #search = null;
     #isReading = false;
     #refreshTimer = 0;
@@ -63,7 +63,7 @@ export class Results {
     /** The index of the photo at a position of the grid; undefined after the end of the results. */
     index(position) { return this.#search ? this.#search.found[position] : position; }
 
-    /** The position of a photo in the grid. If it was not found, the position of the next one, or of the last one. */
+    /** The position of a photo in the grid. If it was not found, the position of the next result, or else of the last. */
     position(index) {
         if (!this.#search) return index;
         const { found } = this.#search;

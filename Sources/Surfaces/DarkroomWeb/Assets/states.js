@@ -2,7 +2,7 @@
 // holds. The page has a list of the codes with their texts.
 
 const blockSize = 4096;
-// One byte for each of a million photos: results of a filter may be far from each other.
+// Enough for a million photos, with one byte for each photo: results of a filter may be far from each other.
 const mostBlocks = 256;
 const mostDetails = 20000;
 const unknownCode = "?".charCodeAt(0);
@@ -33,11 +33,11 @@ export class StateTable {
     }
 }
 
-/** The codes of photos, in blocks, of which those stored last are kept. */
+/** The codes of photos, in blocks. Only the blocks that were changed last are kept. */
 export class States {
     #blocks = new Map();
 
-    /** The code of a photo; that of "?" if it is not known. */
+    /** The code of a photo; `unknownCode` if the code is not known. */
     code(index) {
         return this.#blocks.get(Math.floor(index / blockSize))?.[index % blockSize] || unknownCode;
     }
@@ -62,7 +62,7 @@ export class States {
     }
 }
 
-/** Photos in the form of the HTTP API, of which those read last are kept. */
+/** Photos in the form of the HTTP API. If there are too many, the photos that were read first are removed. */
 export class Details {
     #photos = new Map();
 

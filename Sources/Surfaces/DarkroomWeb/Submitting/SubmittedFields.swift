@@ -25,7 +25,7 @@ struct SubmittedFields {
         "\"\(fields.first { $0.field == field }?.name ?? field.rawValue)\""
     }
 
-    /// Names and values. A field with several values is there several times.
+    /// The names and values that the client gave. A field with several values occurs several times.
     let given: [(name: String, value: String)]
     /// The folder into which batches write.
     let outputs: String
