@@ -115,8 +115,8 @@ extension WorkerState {
         // Storage.
         /// The output of the batch cannot be written now. The refusal contains the cause.
         case outputBlocked(Refusal)
-        /// The storage fault belongs to the outage with this number. If the outage is new, `beganFor` is the number of local
-        /// batches that wait until it is over.
+        /// The storage fault belongs to the outage with this number. If the outage is new, `beganFor` is the number of
+        /// local batches that wait until the outage is over.
         case outage(Int, beganFor: Int?)
         /// The outage with this number is over, or its batches have had no operation for a long time.
         case outageEnded(Int)

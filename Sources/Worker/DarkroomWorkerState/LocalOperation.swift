@@ -11,7 +11,7 @@ package struct LocalOperation: Sendable {
     let operationSize: Int
     /// Whether other workers may have left manifest files of this operation.
     let hasPast: Bool
-    /// Whether the lease has expired twice or more, so that photos run one by one to find the photo that crashes.
+    /// Whether the lease has expired twice or more. If so, photos run one by one, to find a photo that crashes workers.
     package let isQuarantined: Bool
     /// Whether downloaded bytes stay in a folder of originals after this worker has ended.
     private let keepsOriginals: Bool
@@ -45,8 +45,8 @@ package struct LocalOperation: Sendable {
     private var untriedSince: [Int: ContinuousClock.Instant] = [:]
     /// The earliest time at which the wait of a photo can end, by position.
     private var waitEnds: [Int: ContinuousClock.Instant] = [:]
-    /// While the operation is released because all its photos wait for long: the time from which on it can be claimed
-    /// again. Otherwise nil; an operation that is released with nil can be claimed at once.
+    /// The time from which on workers can claim the operation after its release; nil if at once. Set only if the
+    /// operation is released because all its photos wait for long.
     private(set) var due: ContinuousClock.Instant?
     private(set) var unfinished: Int
     private(set) var unbegun: Int
@@ -69,7 +69,7 @@ package struct LocalOperation: Sendable {
     /// When the operation became idle with downloaded bytes.
     var idleSince: ContinuousClock.Instant?
 
-    /// Whether each photo is started or final, by position.
+    /// For each photo, by position, whether it is started or final.
     private var isTaken: [Bool]
     private var next = 0  // all positions before it are taken
     private var nextFocused = 0  // all positions of the focus before it are taken
@@ -104,8 +104,8 @@ package struct LocalOperation: Sendable {
         unbegun = unfinished
         hasPast = claimed.leaseExpiries > 0 || unfinished < stateCodes.count
         isQuarantined = claimed.leaseExpiries >= 2
-        // All photos were cancelled one by one while the operation was queued. The report that ends the operation is
-        // still due.
+        // If the operation is done, all its photos were cancelled one by one while it was queued. The report that ends
+        // the operation is still due.
         if isDone { noteFinal() }
     }
 
@@ -236,8 +236,7 @@ package struct LocalOperation: Sendable {
         version += 1
     }
 
-    /// Records the outcome of a photo. If the photo was cancelled while its file got its final name, it stays
-    /// cancelled.
+    /// Records the outcome of a photo. A photo that was cancelled while its file got its final name stays cancelled.
     mutating func finish(index: Int, _ outcome: PhotoOutcome, _ times: PhotoTimes) {
         running -= 1
         if !isFinal(position(of: index)) { record(outcome, times, at: position(of: index)) }

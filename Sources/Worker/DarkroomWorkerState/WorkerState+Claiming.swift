@@ -4,7 +4,7 @@ import DarkroomModel
 package struct ClaimDemand: Sendable {
     /// The lowest priority at which the worker can take more operations; nil if the worker is full.
     package var lowest: BatchPriority?
-    /// The worker claims an operation in the focus of this batch, even if the worker is full.
+    /// The batch in whose focus the worker claims an operation, even if the worker is full; nil if there is none.
     package var focused: (batch: BatchID, priority: BatchPriority)?
     /// The lowest priority of the drained batches from which even a full worker claims; nil if there are none.
     package var drained: BatchPriority?
@@ -132,9 +132,9 @@ extension WorkerState {
         return hasFocusedPhotosToBegin(id) ? nil : (id, controls.controls(of: id).priority)
     }
 
-    /// Whether a claim, or the preparation of a claimed operation, may bring photos in the focus of a batch. While it
-    /// may, the other photos of the batch do not start: otherwise the rest of the first operation in the focus would
-    /// run before the next operations in the focus.
+    /// Whether a claim, or the preparation of a claimed operation, may bring photos in the focus of a batch. While this
+    /// is possible, the other photos of the batch do not start: otherwise the rest of the first operation in the focus
+    /// would run before the next operations in the focus.
     func awaitsFocus(_ batch: LocalBatch, _ id: BatchID) -> Bool {
         guard let focus = batch.controls.focus else { return false }
         let size = batch.operationSize

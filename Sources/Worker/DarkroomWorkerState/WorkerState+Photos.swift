@@ -9,14 +9,14 @@ extension WorkerState {
     /// The number of photos that may start in addition to `window`, for each lower priority that has running photos.
     var reserve: Int { 4 * limits.filtrations }
     /// The largest number of photos of a priority and all higher priorities that wait for a host name, a connection,
-    /// the first byte or room. A batch starts no photo while its waiting photos are at least four times the remainder
-    /// of this number. Therefore a single batch gets most of these places, and other batches always find some.
+    /// the first byte or room. A batch starts no photo while its waiting photos are at least four times as many as the
+    /// unused part of this number. Therefore a single batch gets most of these places, and others always find some.
     static let maxWaiting = 2_000
     /// The number of waiting photos that a batch may always have.
     static let leastWaiting = 4
     /// For each running download, the number of photos that may wait for their first byte.
     private static let requestsPerDownload = 16
-    /// While bodies use little memory, one of this many requested photos is expected to arrive soon.
+    /// While bodies use little memory, one in this number of requested photos is expected to arrive soon.
     private static let requestsPerArrival = 4
     /// A batch with suspended filtrations starts no downloads while it has this many downloaded photos in memory.
     private static let maxParked = 4096
@@ -37,8 +37,8 @@ extension WorkerState {
     /// Starts photos if there is room. Higher priorities come first; within a priority, ``RunQueues`` decides.
     mutating func beginDownloads(urgently: Bool) -> [PhotoTask] {
         guard !isStopping, let highest = queues.highestRankToBegin else { return [] }
-        // While enough photos wait for filtration, several photos are started at a time, because each call wakes 3
-        // threads.
+        // While enough photos wait for filtration, several photos are started at a time, because each call that starts
+        // photos wakes 3 threads.
         let free = window - queues.total(\.active)
         let toFilter = photos.photosHeld - parked - photos.abandonedCount
         let isMoreUrgent = queues.lowestActiveRank.map { $0 < highest } ?? true

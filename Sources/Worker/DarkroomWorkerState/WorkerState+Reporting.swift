@@ -107,9 +107,9 @@ extension WorkerState {
         }
     }
 
-    /// How long an idle operation with downloaded bytes is kept while it is suspended.
+    /// The time for which an idle operation with downloaded bytes is kept while it is suspended.
     private static let suspendedPatience = Duration.seconds(600)
-    /// How long an idle operation is kept while its output cannot be written.
+    /// The time for which an idle operation is kept while its output cannot be written.
     private static let blockedPatience = Duration.seconds(30)
 
     /// Whether an operation is released now, later or not at all. If `givesRoom` is true, the operation is released

@@ -89,7 +89,7 @@ package struct WorkerState: Sendable {
         let carrying, arrived, bytes: Int
         let activeRanks: [Int]
 
-        /// Whether bodies that had to wait `before` may continue.
+        /// Whether bodies that had to wait with the room `before` may continue now.
         func isLarger(than before: Room) -> Bool {
             carrying < before.carrying || arrived < before.arrived || bytes < before.bytes
                 || activeRanks != before.activeRanks

@@ -1,6 +1,6 @@
 import DarkroomTransfer
 
-/// The files of this machine. The engine reads them, so that they wait for their turn by their priorities, like transfers.
+/// The files of this machine. The engine reads them in the order of their priorities, like transfers.
 struct FileOrigin: PhotoOrigin {
     let engine: TransferEngine
 

@@ -10,8 +10,8 @@ package final class BatchOriginals: Sendable {
     /// The originals that cannot be decoded, by the index of their photo. These photos are downloaded again.
     private let unusable = Locked<[Int: Unusable]>([:])
 
-    /// Bytes in the folder that cannot be decoded. Another batch may have developed them with other options. Therefore they
-    /// stay until another download gives a photo that can be developed, or the same bytes, which can be had again.
+    /// Bytes in the folder that cannot be decoded. Another batch may have developed them with other options. Therefore
+    /// they stay until another download returns usable bytes, or returns the same bytes, which the server still has.
     package struct Unusable: Sendable {
         package let reason: FailureReason
         package let detail: String

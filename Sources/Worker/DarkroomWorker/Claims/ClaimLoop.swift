@@ -126,7 +126,7 @@ final class ClaimLoop: Sendable {
                     return claimed
                 }
             } catch {
-                // The heartbeat loop detects when Redis is reachable again. It renews the leases before this loop
+                // The heartbeat loop detects when Redis is reachable again, and renews the leases before this loop
                 // claims.
                 coordination.redisFailed(error)
                 if error.code == .unexpectedReply {

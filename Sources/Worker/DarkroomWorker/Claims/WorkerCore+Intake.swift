@@ -177,7 +177,7 @@ extension WorkerCore {
         if let refusal = found.withLock({ $0 }) { throw refusal }
     }
 
-    /// The batches in `due` that have ended and whose check would create folders.
+    /// The batches in `due` that are finished, cancelled or forgotten and whose check would create folders.
     /// - Returns: nil if Redis is unreachable.
     private func batchesThatAreOver(_ due: [(batch: BatchID, end: Refusals.End)]) -> Set<BatchID>? {
         let making = due.filter { if case .check(let options, _) = $0.end { options.remoteOutput } else { false } }
@@ -195,7 +195,7 @@ extension WorkerCore {
         return batches.filter { batch in (now[batch] ?? 0) > (taken[batch] ?? 0) }
     }
 
-    /// Ends the refusals of batches that have ended.
+    /// Withdraws the refusals of batches that are finished, cancelled or forgotten.
     func pruneRefusals() {
         let refused = refusals.withLock { $0.batches }
         for start in stride(from: 0, to: refused.count, by: 1000) {

@@ -1,7 +1,7 @@
 import CSystem
 import Foundation
 
-/// The three pipes of a command. Reading and writing at the worker's ends does not block.
+/// The three pipes of a command. The worker's ends are non-blocking.
 final class CommandPipes {
     private var ends: [Int32] = []
 
@@ -31,7 +31,7 @@ final class CommandPipes {
     /// The worker's end of the standard error.
     var errors: Int32 { ends[4] }
 
-    /// The standard input, output and error of the command.
+    /// The command's ends: its standard input, output and error.
     var commandEnds: [Int32] { [ends[0], ends[3], ends[5]] }
 
     func closeInput() { close(at: 1) }

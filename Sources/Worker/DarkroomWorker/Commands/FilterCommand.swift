@@ -13,7 +13,7 @@ package final class FilterCommand: Sendable {
     package enum Style: String, CaseIterable, Sendable {
         /// A process for each photo: the photo on standard input, the result on standard output.
         case process
-        /// A kept process, which gets photos one after the other in a simple framing.
+        /// A kept process, which gets photos one after the other. A line of JSON precedes each photo and each result.
         case stream
     }
 

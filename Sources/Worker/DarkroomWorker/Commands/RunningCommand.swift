@@ -54,8 +54,9 @@ final class RunningCommand: @unchecked Sendable {  // used by one thread at a ti
         return hasInput && poll(&events, 2, 0) == 0
     }
 
-    /// Writes `pieces` to the command, and passes its output to `receive`, in any order. Returns when the command has
-    /// ended, or when `receive` has returned true and all pieces are written. Blocks SIGPIPE on this thread permanently.
+    /// Writes `pieces` to the command, and passes the command's output to `receive` as it arrives. Returns when the
+    /// command has ended, or when `receive` has returned true and all pieces are written. Blocks SIGPIPE on this thread
+    /// permanently.
     /// - Parameters:
     ///   - closesInput: whether the standard input is closed after the last piece.
     ///   - receive: gets the next bytes of the standard output, and returns whether the answer is complete.

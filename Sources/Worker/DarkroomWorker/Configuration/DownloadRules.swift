@@ -26,11 +26,11 @@ public struct DownloadRules: Sendable {
     public var minBytesPerSecond = 4 << 10
     /// The maximum size of a download in bytes.
     public var maxBytes = 64 << 20
-    /// The maximum number of redirects in one attempt.
+    /// The maximum number of redirects in one download attempt.
     public var maxRedirects = 5
     /// The maximum number of retries of a photo after temporary failures, except refusals and silence of its host.
     public var retries = 100
-    /// The time after the first such failure in which a retry may begin.
+    /// A retry may begin only within this time after the first such failure.
     public var retryTime: Duration = .seconds(90)
     /// Request headers. `Accept: image/*` is sent to all hosts, `photos.example=Authorization: Bearer ...` only to this
     /// host and only over https. Other prefixes: `HOST:PORT=` for another port, `http://HOST=` also for http,

@@ -6,7 +6,7 @@ package struct InvalidSetting: Error, CustomStringConvertible {
     /// Why a setting is not allowed.
     package enum Problem: Sendable {
         case outOfBounds(SettingNumber, lowest: SettingNumber, highest: SettingNumber, isTooLow: Bool)
-        /// - Parameter value: the value as it is shown; nil if it may be a secret.
+        /// - Parameter value: the value as messages show it; nil if it may be a secret.
         case invalid(value: String?, String)
     }
 
@@ -46,7 +46,7 @@ struct SettingCheck {
     /// The text before the name of each setting.
     var prefix = ""
 
-    /// The upper bound of times.
+    /// The upper bound of durations.
     static let year = Duration.seconds(365 * 24 * 3600)
 
     /// - Throws: ``InvalidSetting`` if the value is out of bounds; nil is always allowed.
@@ -88,7 +88,7 @@ struct SettingCheck {
         return values
     }
 
-    /// - Parameter value: the value as it is shown; nil if it may be a secret.
+    /// - Parameter value: the value as messages show it; nil if it may be a secret.
     func invalid(_ name: String, _ value: String?, _ problem: String) -> InvalidSetting {
         InvalidSetting(setting: prefix + name, problem: .invalid(value: value, problem))
     }

@@ -89,9 +89,9 @@ final class HeartbeatLoop: Sendable {
     /// time would always send their heartbeats at the same time, with no maintenance between these times.
     private static func phase(_ isResting: Bool) -> Double { Double.random(in: isResting ? 0.85...1 : 0...1) }
 
-    /// How long the connection waits for a reply. If the connection is lost without an error, the leases must still be
-    /// renewed before the shortest possible lease (6 s) expires. Therefore the sum of the time since the last renewal,
-    /// this timeout and the time for a new connection must be less than 6 s.
+    /// The time that the connection waits for a reply. If the connection is lost without an error, the leases must
+    /// still be renewed before the shortest possible lease (6 s) expires. Therefore the sum of the time since the last
+    /// renewal, this timeout and the time for a new connection must be less than 6 s.
     static let replyTimeout = Duration.seconds(3)
 
     /// The time between a failed heartbeat and the next one.

@@ -56,7 +56,7 @@ final class HelperProcess: PooledProcess {
     private let program: HelperProgram
     /// The time limit of the start: the helper may have to load libraries from a slow disk.
     private static let patience = Duration.seconds(60)
-    /// The maximum number of sizes that a helper may send for one photo: of the file, and larger ones after filters.
+    /// The maximum number of sizes that a helper may send for one photo: each filter that enlarges the photo adds one.
     private static let maxSizes = 1000
 
     /// Starts a helper, and blocks until the helper is confined.

@@ -8,7 +8,7 @@ struct OutageFaults {
         fileprivate(set) var latest: StorageFault
         /// The batch that had ``latest``.
         let batch: BatchID
-        /// Temporary files that could not be removed during the outage. They are removed when it is over.
+        /// Temporary files that could not be removed during the outage. They are removed when the outage is over.
         fileprivate(set) var remains: [(check: any StorageCheck, path: String)] = []
     }
 

@@ -12,10 +12,10 @@ final class ReportLoop: Sendable {
 
     /// The time after which the changes of an operation are reported if the operation has not ended.
     private static let patience = Duration.seconds(1)
-    /// Each deferral is multiplied by a random factor between 1 and this one, so that the operations of a host are not
-    /// all due at the same time.
+    /// Each deferral is multiplied by a random factor between 1 and this factor, so that the operations of a host are
+    /// not all due at the same time.
     private static let longestSpread = 1.1
-    /// The time in which this worker leaves the operations that it has released for an idle worker to that worker.
+    /// The time for which the worker does not claim operations again that it has released for an idle worker.
     private static let shareTime = Duration.milliseconds(500)
 
     init(_ worker: WorkerCore) { self.worker = worker }
