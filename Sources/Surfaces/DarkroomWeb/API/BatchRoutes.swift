@@ -38,7 +38,7 @@ enum BatchRoutes {
         return HTTPResponse(["batches": .array(batches), "next": JSON(page.next?.description)])
     }
 
-    /// `?force=true`, or the same field in the body: many programs cannot send a body with DELETE.
+    /// Forgets a batch. `force` can be in the query or in the body: many programs cannot send a body with DELETE.
     @Sendable static func forget(_ call: Call) throws -> HTTPResponse {
         let isForced = try call.fields("force").flag("force") || FormFields(call.request.target.query).flag("force")
         let batch = try call.batch()
@@ -122,7 +122,7 @@ enum BatchRoutes {
         return try call.result(of: call.refreshed(batch), ["fed": .int(set.fed)])
     }
 
-    /// `?after=NUMBER&limit=100`.
+    /// The operations of a batch: `?after=NUMBER&limit=100`.
     @Sendable private static func operations(_ call: Call) throws -> HTTPResponse {
         let batch = try call.soundBatch()
         let after = try call.number("after", in: 0...Int(Int32.max), default: 0)

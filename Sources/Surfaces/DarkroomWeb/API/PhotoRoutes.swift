@@ -35,7 +35,7 @@ struct PhotoPage {
     /// Why names are missing; nil if no name is missing.
     private(set) var warning: String?
 
-    /// The time limit of a search through many photos. A page that exceeds it has fewer photos.
+    /// The time limit of a search through many photos. If the search exceeds the limit, the page has fewer photos.
     private static let longestSearch = Duration.seconds(1)
     /// A search checks its time limit at least once in this number of photos, even without results.
     private static let photosBetweenLooks = 200_000

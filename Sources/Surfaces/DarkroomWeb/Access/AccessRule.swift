@@ -60,7 +60,7 @@ struct AccessControl: Sendable {
     /// The name of the session cookie. Browsers send a cookie to all ports of a host, so servers on different ports
     /// need different cookie names.
     func cookie(of request: HTTPRequest) -> String {
-        // The port comes from the client, and the name of a cookie must not contain all characters.
+        // The port comes from the client, and some characters are not allowed in the name of a cookie.
         let port = UInt16(HostHeader(request.headers["host"] ?? "").port)
         return "darkroom-session" + (port.map { "-\($0)" } ?? "")
     }
@@ -184,7 +184,7 @@ struct HostHeader: Equatable {
     /// Empty for the standard port.
     let port: String
 
-    /// The value of `Host`: `example.com:8080`.
+    /// Parses the value of `Host`: `example.com:8080`.
     init(_ text: String) {
         let text = text.lowercased()
         if let end = text.lastIndex(of: "]") {
@@ -199,7 +199,7 @@ struct HostHeader: Equatable {
         }
     }
 
-    /// The value of `Origin`: `https://example.com`. Returns nil for `null` and for other schemes than HTTP.
+    /// Parses the value of `Origin`: `https://example.com`. Returns nil for `null` and for schemes other than HTTP.
     init?(origin: String) {
         guard let (_, server) = URLScheme.web(origin[...]) else { return nil }
         self.init(String(server))

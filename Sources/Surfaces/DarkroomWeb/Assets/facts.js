@@ -5,7 +5,7 @@ import { number, printable } from "./text.js";
 /** The width of the bar that shows the shares of the states. */
 const barWidth = 1000;
 
-/** The counts of a batch in the form of the HTTP API, by their names in the page. */
+/** The counts of `batch`, an object of the HTTP API, by their names in the page. */
 export function countsOf(batch) {
     return { ...batch.counts, photos: batch.photos };
 }
@@ -40,7 +40,7 @@ export function isUsable(conditions, batch) {
     });
 }
 
-/** Shows the facts of a batch, in the form of the HTTP API. */
+/** Shows the facts of `batch`, an object of the HTTP API. */
 export function showFacts(batch) {
     const counts = countsOf(batch);
     for (const place of document.querySelectorAll("[data-count]")) {
@@ -116,7 +116,7 @@ function showControls(batch) {
     const focused = controls.find((control) => control.contains(document.activeElement));
     for (const control of controls) control.hidden = !isUsable(control.dataset.shownFor, batch);
     if (focused?.hidden) {
-        // "Suspend" has become "Resume": the keyboard focus moves with it.
+        // If "Suspend" becomes "Resume", the keyboard focus moves to "Resume".
         const partOf = (control) => control.querySelector('[name="part"]')?.value;
         const other = controls.find((control) => !control.hidden && partOf(control) === partOf(focused));
         other?.querySelector("button")?.focus();

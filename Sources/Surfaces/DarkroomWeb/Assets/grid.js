@@ -1,4 +1,4 @@
-// A grid of photos in which only the visible rows exist. A million photos scroll like a hundred.
+// A grid of photos in which only the visible rows exist, so that a million photos scroll as fast as a hundred.
 
 import { gap, Layout } from "./layout.js";
 

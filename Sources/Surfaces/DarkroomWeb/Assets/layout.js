@@ -2,7 +2,7 @@
 
 export const gap = 4;
 const captionHeight = 19;
-// Browsers limit the height of elements. In a higher grid, the scroll bar has a coarser scale.
+// Browsers limit the height of elements. In a taller grid, the scroll bar has a coarser scale.
 const mostPixels = 8_000_000;
 const spareRows = 2;
 
@@ -85,7 +85,7 @@ export class Layout {
 
     // The scroll bar.
 
-    /** The height of the content that the scroll bar covers. */
+    /** The height of the scrolled element: the height of the content, limited to `mostPixels`. */
     get scrollHeight() { return Math.min(this.#total, mostPixels); }
 
     get isCoarse() { return this.#scale > 1; }

@@ -93,7 +93,7 @@ final class LiveHub: Sendable {
     /// - Parameter photos: the photos that run first; nil if the focus no longer follows the viewer.
     func follow(_ viewer: Viewer, _ photos: ClosedRange<Int>?) {
         state.withLock { state in
-            // The page may have gone before this call.
+            // The page may have closed its connection before this call.
             guard state.viewers[viewer.id] != nil else { return }
             let before = state.followed[viewer.batch]
             if let photos {

@@ -55,7 +55,7 @@ final class StateWindow: Sendable {
 
     private static func shown(_ operation: OperationFacts, of batch: BatchFacts) -> [UInt8] {
         operation.stateCodes.map { code in
-            // `PhotoState` reads the codes of a cancelled batch.
+            // In a cancelled batch, `PhotoState` is `cancelled` for every photo that is not final.
             guard let state = PhotoState(stateCode: code, of: batch) else { return UInt8(ascii: "?") }
             return state == .new && operation.state == .executing ? inProgress : state.stateCode
         }

@@ -12,7 +12,7 @@ final class ViewFollower: Sendable {
         var wanted: ClosedRange<Int>?
         /// The focus that was set.
         var applied: ClosedRange<Int>?
-        /// A finished batch has no focus.
+        /// Whether the batch has finished. A finished batch has no focus.
         var isFinished = false
 
         var isDue: Bool { wanted == nil || wanted != applied && !isFinished }

@@ -8,7 +8,7 @@ struct Chart {
         let name: String
         /// The CSS class that sets the colour of the line.
         let style: StaticString
-        /// Values by the time in milliseconds since 1970, in the order of time.
+        /// The values with their times in milliseconds since 1970, in ascending order of time.
         let points: [(time: Int, value: Double)]
     }
 

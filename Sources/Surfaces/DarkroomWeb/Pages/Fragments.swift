@@ -4,7 +4,7 @@ import Foundation
 
 /// Pieces of HTML that several pages use.
 enum Fragments {
-    /// A bar with the share of the photos in each state. The numbers beside it say the same in words.
+    /// A bar with the share of the photos in each state. The numbers beside the bar repeat this information as text.
     static func bar(_ counts: PhotoCounts, of photos: Int) -> HTML {
         let parts: [(name: String, count: Int)] = [
             ("filtered", counts.filtered), ("failed", counts.failed), ("cancelled", counts.cancelled),

@@ -1,7 +1,7 @@
 import Darkroom
 import DarkroomHTTP
 
-/// A page: the frame that all pages share, around a content.
+/// A page: its content in the frame that all pages share.
 struct Page {
     /// The parts of the site, in the order of the navigation.
     enum Part: String, CaseIterable {

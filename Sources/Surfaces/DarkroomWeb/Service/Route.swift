@@ -13,8 +13,8 @@ struct Route: Sendable {
         case metrics
     }
 
-    /// Whether a request changes batches or the cluster, or asks whether to change them, which
-    /// ``WebConfiguration/isReadOnly`` forbids.
+    /// Whether a request changes batches or the cluster, or asks the user for such a change.
+    /// ``WebConfiguration/isReadOnly`` forbids such requests.
     enum Effect: Sendable {
         case none
         case changes

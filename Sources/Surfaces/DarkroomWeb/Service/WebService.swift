@@ -109,7 +109,7 @@ final class WebService: HTTPService {
         if site.configuration.isReadOnly, route.effect == .changes { throw Problem.readOnly }
         var query = route.query
         if route.body == .upload {
-            // Otherwise a large list would be received before it is refused.
+            // Refused here, because otherwise the server would receive a large list before it refuses the list.
             guard site.configuration.submission != nil else { throw Problem.noSubmission }
             query += SubmissionRoutes.fields.map(QueryParameter.repeatable)
         }

@@ -67,7 +67,7 @@ extension ListFeeds {
         }
     }
 
-    /// Tries a feed that has failed again later, or gives it up.
+    /// Handles a feed that has failed: tries the feed again later, or gives it up.
     func failed(_ feed: Feed, _ error: any Error) {
         // After a stop, the next start continues the feed.
         guard !state.withLock({ $0.isStopped }) else { return }
@@ -123,7 +123,7 @@ extension ListFeeds {
         do {
             try lists.write(feed.record)
         } catch {
-            // Without the mark, a start of the server before the removal submits the list.
+            // Without the mark, a server that starts before the removal submits the list.
             logger.error(
                 "cannot mark a list as not submitted", [.batch: .text(record.batch), "detail": .text("\(error)")])
         }

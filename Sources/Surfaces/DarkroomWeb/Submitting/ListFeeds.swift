@@ -189,7 +189,7 @@ package final class ListFeeds: Sendable {
     ///   - submission: A checked form.
     ///   - feed: The feed that fails or ends; nil until the batch of a new feed is submitted.
     ///   - id: The id of the batch.
-    ///   - limit: How long Redis may refuse the batch; nil for the patience of the coordinator.
+    ///   - limit: The time for which Redis may refuse the batch; nil for the patience of the coordinator.
     ///   - beforeTrying: Called on the feeding thread before each attempt to submit the batch.
     ///   - onBegun: Called on the feeding thread when the batch is submitted.
     func begin(

@@ -57,7 +57,7 @@ final class ListStore: Sendable {
         let parent = try Folder(trusted: scratch)
         folder = try parent.makePrivateFolder("lists")
         try parent.makeDurable("")
-        // Uploads that no earlier process has taken.
+        // Removes the uploads that no earlier process has moved into the folder.
         for name in try parent.names() where name.hasPrefix(Self.uploads) {
             try parent.remove(name)
             noteUnsubmitted(name)
