@@ -1,7 +1,7 @@
 import DarkroomModel
 
-/// This worker's copy of the controls in Redis (flags, limits, priorities and focuses). It also detects that the worker
-/// has missed a change.
+/// The worker's copy of the controls in Redis (flags, limits, priorities and focuses), which also detects that the
+/// worker has missed a change.
 ///
 /// Every change has a version: the version of the previous change plus 1. Change notices arrive in order but may get
 /// lost. Each reply of Redis contains the version of its controls. Notices and replies both update this value.

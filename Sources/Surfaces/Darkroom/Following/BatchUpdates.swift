@@ -72,7 +72,8 @@ public struct BatchUpdates: AsyncSequence, Sendable {
                 return outage(error)
             case .event(let event):
                 if event.kind == .forgotten { return end(.forgotten) }
-                // This is the last event of a round. Read the facts, because a retry may have started another round.
+                // A completion is the last event of a round. The facts are read, because a retry may have started a
+                // round.
                 if case .completion = event.kind { phase = .reading }
                 return .event(event)
             }

@@ -201,8 +201,7 @@ package struct PhotoListing {
                     )
                 }
             }
-            // A photo that became final after its state was read may have lost its entry, so its missing name is
-            // ignored.
+            // A photo that became final after its state was read may lack its entry: its missing name is ignored.
             let missing = groups[position].photos.first { $0.name == nil && $0.state.isFinal }
             if let missing, whyNamesAreMissing == nil { whyNamesAreMissing = reasonForMissingName(of: missing) }
         }

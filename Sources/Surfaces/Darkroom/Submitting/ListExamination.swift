@@ -6,7 +6,7 @@ import DarkroomText
 import DarkroomTransfer
 import DarkroomWorker
 
-/// Counts the photos that a batch would get from a list, the photos that fail without a download, and repeated names.
+/// Counts the photos that a batch would get from a list, the photos that fail before a download, and repeated names.
 /// The memory does not grow with the list.
 struct ListExamination {
     private static let mostUnusableShown = 5

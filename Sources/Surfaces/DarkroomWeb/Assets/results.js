@@ -99,8 +99,7 @@ export class Results {
                 if (search !== this.#search) break;
                 this.#add(page.photos);
                 search.next = page.next;
-                // A reply to a search for a name may have few results or none. The search continues until the screen is
-                // full.
+                // A reply to a search for a name may have few results. The search continues until the screen is full.
             } while (search.next !== null && this.count < this.#visibleEnd + 1);
             if (search === this.#search) this.#delegate.searched("");
         } catch (error) {
@@ -151,8 +150,7 @@ export class Results {
         if (search !== this.#search) return;
         this.#add(page.photos);
         this.#delegate.searched("");
-        // The page may end before the last result. The photos after that result are searched when the user scrolls
-        // there.
+        // The page may end before the last result. Later photos are searched when the user scrolls there.
         if (search.next === null && page.next !== null) search.next = Math.max(page.next, (search.found.at(-1) ?? -1) + 1);
         // Results that no longer match stay, with their new states.
         const matching = new Set(page.photos.map(({ index }) => index));

@@ -9,7 +9,7 @@ export function windowAround(first, count) {
     return { first: Math.max(0, first - Math.max(0, Math.floor((size - count) / 2))), count: size };
 }
 
-/** The photos from `first` to `last`. Null if there are too many, or if the indexes are undefined for lack of photos. */
+/** The photos from `first` to `last`. Null if there are too many photos, or none (the indexes are undefined). */
 export function rangeOf(first, last) {
     return first <= last && last - first < mostStates ? { first, last, count: last - first + 1 } : null;
 }

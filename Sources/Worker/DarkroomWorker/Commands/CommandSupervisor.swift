@@ -13,7 +13,7 @@ final class CommandSupervisor: PooledProcess {
     private static let patience = Duration.seconds(60)
     /// The interval at which a waiting call checks for a cancellation.
     private static let pollTime = timeval(tv_sec: 0, tv_usec: 20_000)
-    /// The time that the worker waits until a supervisor has killed all processes of its command and has removed the
+    /// The longest time that the worker waits for a supervisor to kill all processes of its command and to remove the
     /// temporary folder. A process that waits for a disk cannot be killed.
     private static let endMilliseconds: Int32 = 5000
 
