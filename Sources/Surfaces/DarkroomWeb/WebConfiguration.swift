@@ -2,7 +2,7 @@ import DarkroomHTTP
 import DarkroomLogging
 import DarkroomWorker
 
-/// What a web server shows, and to whom.
+/// The settings of a web server.
 package struct WebConfiguration: Sendable {
     /// The address and port to listen on.
     package var address = ListenAddress(host: "127.0.0.1", port: 8080)
@@ -18,20 +18,20 @@ package struct WebConfiguration: Sendable {
     package var prefix = ""
     /// Whether the server refuses all changes.
     package var isReadOnly = false
-    /// Real paths of folders. Photos in them and in their subfolders are shown.
+    /// The real paths of the folders whose photos are shown, including the photos in their subfolders.
     package var photosUnder: [String] = []
     /// The folder for uploads and for the cache of thumbnails. Only the user of this process can use it.
     package var scratchFolder: String
     /// The largest number of bytes of the cached thumbnails.
     package var cacheBytes = 1 << 30
-    /// The processes that make thumbnails. The hosts of the photos choose what is decoded, so it is never decoded in this
-    /// process, which has the token and the password of Redis.
+    /// The processes that make thumbnails. Photos come from untrusted hosts, so they are never decoded in this process,
+    /// which has the token and the password of Redis.
     package var helpers: PhotoHelpers
     /// Submits lists; nil if clients cannot submit lists.
     package var submission: ListFeeds?
     /// The largest number of bytes of an uploaded list.
     package var uploadBytes = 2 << 30
-    /// The largest number of browsers that watch batches.
+    /// The largest number of browsers that watch batches at the same time.
     package var mostViewers = 2000
 
     /// Photos with more pixels have no thumbnail.

@@ -22,7 +22,7 @@ package final class WebServer: Sendable {
     }
 
     /// The address to open in a browser.
-    /// - Parameter hasToken: whether the address contains the token of the server, so that it logs in.
+    /// - Parameter hasToken: whether the address contains the token of the server, which logs the browser in.
     package func url(withToken hasToken: Bool) -> String {
         let scheme = site.configuration.certificate == nil ? "http" : "https"
         let host =

@@ -2,7 +2,7 @@ import DarkroomModel
 import DarkroomText
 import DarkroomTransfer
 
-/// The kinds of origins, and the origins of a worker.
+/// The origins of a worker, one for each kind of URL.
 package struct OriginSchemes: Sendable {
     private struct Kind: Sendable {
         let schemes: [String]
@@ -11,13 +11,13 @@ package struct OriginSchemes: Sendable {
         let origin: @Sendable (TransferEngine, FetchRules) -> any PhotoOrigin
     }
 
-    /// By the schemes of the URLs; each scheme also has a line in ``URLScheme/all``.
+    /// The kinds of origins. Each of their schemes also has a line in ``URLScheme/all``.
     private static let all = [
         Kind(schemes: ["http", "https"], isKept: true) { WebOrigin(engine: $0, rules: $1) },
         Kind(schemes: ["file"], isKept: false) { engine, _ in FileOrigin(engine: engine) },
     ]
 
-    /// The origins of the kinds, in the same order.
+    /// The origins of the kinds in `all`, in the same order.
     private let origins: [any PhotoOrigin]
 
     /// - Parameters:

@@ -1,20 +1,20 @@
 import DarkroomConcurrency
 import DarkroomTransfer
 
-/// Where photos come from: servers of the web, files. ``OriginSchemes`` has an origin for each scheme of URLs. The functions
-/// do not block, and are called on any thread.
+/// A source of photos: the servers of the web, or the files of this machine. ``OriginSchemes`` has an origin for each
+/// scheme of URLs. The functions do not block, and any thread may call them.
 package protocol PhotoOrigin: Sendable {
-    /// Why the URL of a photo must not be fetched; nil if it may. ``CachedOrigin`` asks before it reads bytes in place of the
-    /// origin. ``fetch(_:completion:)`` does not rely on this call.
+    /// The reason why the URL of a photo must not be fetched; nil if it may be fetched. ``CachedOrigin`` calls this
+    /// function before it reads the photo from its folder. ``fetch(_:completion:)`` does not rely on this call.
     func problem(of url: String) -> TransferError?
 
     /// Fetches the bytes of a photo. The `completion` is called exactly once, on any thread, possibly before this call
     /// returns.
     ///
-    /// The origin calls ``PhotoRequest/mayBegin()`` just before it uses the network or a disk; if the result is false, the
-    /// fetch ends with `.cancelled`. If the fetch waits or takes a while, the origin passes it to
-    /// ``PhotoRequest/begin(_:)``, so that it can be stopped. A ``Download`` that was not read from a cache has at least one
-    /// attempt.
+    /// The origin calls ``PhotoRequest/mayBegin()`` just before it uses the network or a disk; if the result is false,
+    /// the fetch ends with `.cancelled`. An origin whose fetches wait or take long starts each of them in
+    /// ``PhotoRequest/begin(_:)``, so that the fetch can be stopped. A ``Download`` that was not read from a cache has
+    /// at least one download attempt.
     func fetch(_ request: PhotoRequest, completion: @escaping FetchCompletion)
 }
 

@@ -3,16 +3,16 @@ import DarkroomHosts
 import DarkroomModel
 import DarkroomTransfer
 
-/// What an ``PhotoOrigin`` is asked for: the bytes of one photo. The request can be stopped and reordered from any thread,
-/// before and after the origin has begun it.
+/// A request to a ``PhotoOrigin`` for the bytes of one photo. Any thread can stop or reorder the request, before and
+/// after the origin has begun it.
 package final class PhotoRequest: Sendable {
     package let record: PhotoRecord
     /// The operation of the photo.
     package let operation: HeldOperation
     package let cancellation: CancellationToken
-    /// What the fetch asks and tells at its steps.
+    /// The functions that the fetch calls at its steps.
     package let steps: TransferSteps
-    /// The earlier attempts to fetch the photo.
+    /// The earlier download attempts of the photo.
     package let history: RetryHistory
     private let progress: Locked<(order: TransferOrder, fetch: (any PhotoFetch)?)>
 

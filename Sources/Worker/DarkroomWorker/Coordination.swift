@@ -104,8 +104,8 @@ extension WorkerCore {
         if wasLocal { noteEnd(of: [held.batch]) }
     }
 
-    /// Logs each of these batches that has finished and of which this worker has no operation. Reads the batches from
-    /// Redis, and logs nothing if that fails.
+    /// Logs the end of each of these batches that has finished, unless this worker has an operation of the batch. Reads
+    /// the batches from Redis, and logs nothing if that fails.
     func noteEnd(of batches: Set<BatchID>) {
         guard logger.isEnabled(.info) else { return }
         let left = read { state in batches.filter { !state.hasOperation(of: $0) } }

@@ -131,9 +131,9 @@ package final class Worker: Sendable {
             ])
     }
 
-    /// From now on, the worker claims no operations and starts no photos. Operations without running photos are
-    /// released at once; other operations are released when their photos have ended or the grace time is over. Returns
-    /// at once, see ``wait()``.
+    /// Makes the worker stop: it claims no more operations and starts no more photos. Operations without running photos
+    /// are released at once; other operations are released when their photos have ended or the grace time is over.
+    /// Returns at once, see ``wait()``.
     package func stop() {
         stopRequested.set()
         stopSignal.raise()

@@ -97,7 +97,7 @@ final class WorkerCore: Sendable {
             if let files = files(of: task.operation) {
                 begin(RunningPhoto(task: task, context: files.context, sink: files.sink), urgency)
             } else {
-                handle(.downloadEnded(task, nil))  // the operation was dropped in the meantime
+                handle(.downloadEnded(task, nil))  // the operation has been dropped
             }
         case .dropped(let held):
             // The last reference closes the folder, so it is released after the lock.
@@ -286,7 +286,7 @@ final class WorkerCore: Sendable {
     private func filter(_ job: FilterJob) {
         let task = job.task
         guard mayProceed(.filterBegins(job)) else { return }
-        // If the photo was cancelled in the meantime, its bytes were freed.
+        // If the photo has been cancelled, its bytes have been freed.
         guard let (photo, image) = pending.takeImage(of: task) else {
             handle(.filterEnded(job, nil))
             return

@@ -11,7 +11,7 @@ package struct WorkerGauges: Sendable {
     package let bytesHeld: Int
     /// The number of photos that users cancelled while this worker was running them.
     package let photosCancelled: Int
-    /// For each state, the number of hosts whose photos wait, run or have ended, and of the photos that wait for them.
+    /// For each state, the number of known hosts in this state, and the number of photos that wait for these hosts.
     package let hosts: [(state: HostFacts.State, hosts: Int, photosWaiting: Int)]
 
     init(_ core: WorkerCore) {

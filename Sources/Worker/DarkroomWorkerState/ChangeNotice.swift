@@ -5,7 +5,7 @@ import Foundation
 package enum ChangeNotice: Equatable, Sendable {
     /// Operations can be claimed.
     case work(Work)
-    /// A worker without operations has found none to claim. It asks the others to release some.
+    /// A worker without operations has found no operation to claim. It asks the other workers to release some.
     case idle(Idle)
     /// Flags, priority or focus of a batch have changed.
     case batch(BatchID, BatchControls, version: Int)
@@ -14,7 +14,7 @@ package enum ChangeNotice: Equatable, Sendable {
     /// Flags or limits of the cluster have changed.
     case cluster(ClusterControls, version: Int)
 
-    /// How many operations can be claimed, and how many workers receive the notice.
+    /// The number of operations that can be claimed, and the number of workers that receive the notice.
     package struct Work: Equatable, Sendable {
         package let workers: Int
         package let priority: BatchPriority
@@ -32,7 +32,7 @@ package enum ChangeNotice: Equatable, Sendable {
             self.operations = max(0, min(operations, Self.most))
         }
 
-        /// How many workers should claim, on average. Limited by the number of operations, so that a notice has a
+        /// The average number of workers that should claim. The number of operations limits it, so that a notice has a
         /// bounded cost in a large cluster. The other workers learn from their next heartbeat that the ready queues
         /// have changed.
         package var claimants: Int { min(workers, Self.leastClaimants + 2 * operations) }
@@ -41,11 +41,11 @@ package enum ChangeNotice: Equatable, Sendable {
         package func isFor(draw: Double) -> Bool { draw * Double(workers) < Double(claimants) }
     }
 
-    /// How many workers receive the notice of an idle worker.
+    /// The number of workers that receive the notice of an idle worker.
     package struct Idle: Equatable, Sendable {
         package let workers: Int
 
-        /// How many operations all workers together should release: enough for two claims.
+        /// The number of operations that all workers together should release, which is enough for two claims.
         private static let wanted = 32
 
         init(workers: Int) { self.workers = max(2, min(workers, Work.most)) }

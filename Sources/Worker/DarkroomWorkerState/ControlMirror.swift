@@ -1,7 +1,7 @@
 import DarkroomModel
 
-/// This worker's copy of the controls in Redis (flags, limits, priorities and focuses). It also detects that the worker
-/// has missed a change.
+/// The worker's copy of the controls in Redis (flags, limits, priorities and focuses), which also detects that the
+/// worker has missed a change.
 ///
 /// Every change has a version: the version of the previous change plus 1. Change notices arrive in order but may get
 /// lost. Each reply of Redis contains the version of its controls. Notices and replies both update this value.
@@ -47,12 +47,12 @@ struct ControlMirror {
     /// Applies a reply of Redis.
     ///
     /// Redis publishes a notice only after it has made the change. Therefore the reply to a request that was sent after
-    /// a notice contains at least the version of the notice. If it does not, either Redis has lost changes, or another
-    /// program has published the notice.
+    /// a notice contains at least the version of the notice. If the version in the reply is lower, either Redis has
+    /// lost changes, or another program has published the notice.
     mutating func answered(_ answer: ControlsAnswer) {
         if answer.version < answer.sent { goBack(to: answer.version) }
         highest = max(highest, answer.version)
-        // A notice that arrived in the meantime may be newer than the reply. The controls from a newer notice are kept.
+        // A notice that arrived after the request was sent may be newer than the reply, and its controls are kept.
         if let cluster = answer.cluster, clusterVersion <= answer.version {
             self.cluster = cluster
             clusterVersion = answer.version

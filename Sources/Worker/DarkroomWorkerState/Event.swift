@@ -35,15 +35,15 @@ extension WorkerState {
         // Photos.
         /// Start photos and filtrations if there is room. If not `urgently`, photos may start later, several at a time.
         case schedule(urgently: Bool)
-        /// A download waits for a name, for the turn of its host or for its next attempt. `isIdle` is true if other photos
-        /// do not compete for that. `until` is the earliest time at which the wait can end; nil if it
-        /// is not known.
+        /// A download waits for a host name, for the turn of its host or for its next download attempt. `isIdle` is
+        /// true if other photos do not compete for the awaited resource. `until` is the earliest time at which the wait
+        /// can end; nil if this time is not known.
         case downloadWaits(PhotoTask, isIdle: Bool, until: ContinuousClock.Instant?, RetryHistory)
         /// Asks whether a download may send a request. Granted if the effects contain ``Effect/proceed(isFirst:)``.
         case downloadBegins(PhotoTask)
-        /// The first byte of a body has arrived, or a body needs more memory. Asks whether `bytes` of it may be kept.
-        /// Granted if the effects contain ``Effect/proceed(isFirst:)``; otherwise after ``Effect/resumeDownloads`` the
-        /// question is asked again, in the order of the priorities.
+        /// The first byte of a body has arrived, or a body needs more memory. Asks whether `bytes` of the body may be
+        /// kept. Granted if the effects contain ``Effect/proceed(isFirst:)``; otherwise the downloads ask again after
+        /// ``Effect/resumeDownloads``, in the order of their priorities.
         case downloadCarries(PhotoTask, bytes: Int)
         /// A download has finished; `bytes` is its size.
         case downloaded(PhotoTask, bytes: Int)
@@ -71,7 +71,7 @@ extension WorkerState {
         // Reports.
         /// Redis accepted a report, and the operation continues.
         case reported(Report, now: ContinuousClock.Instant)
-        /// It is time to release operations that do not continue in this worker.
+        /// Operations that do not continue in this worker must be released now.
         case releasesDue(now: ContinuousClock.Instant)
 
         // Shutdown.
@@ -84,7 +84,7 @@ extension WorkerState {
     /// An action that the driver performs after an event. The driver performs the effects in the order of the array.
     package enum Effect: Sendable {
         // Photos.
-        /// The requested step may start. For a download, `isFirst` says whether it is the first attempt.
+        /// The requested step may start. For a download, `isFirst` is true at the first download attempt.
         case proceed(isFirst: Bool)
         case download(PhotoTask, Urgency)
         /// Add a filtration to the image filtration queue.
@@ -97,7 +97,7 @@ extension WorkerState {
         case applyLimits
         /// ``WorkerState/lowestOpen`` has changed.
         case openDownloads
-        /// There may be room for bodies whose servers wait.
+        /// There may be room for bodies that were held back.
         case resumeDownloads
 
         // Operations.
@@ -113,10 +113,10 @@ extension WorkerState {
         case release(Release)
 
         // Storage.
-        /// The output of the batch cannot be written now. The text contains the cause.
+        /// The output of the batch cannot be written now. The refusal contains the cause.
         case outputBlocked(Refusal)
-        /// The storage fault belongs to the outage with this number. If the outage is new, `beganFor` is the number of local
-        /// batches that wait until it is over.
+        /// The storage fault belongs to the outage with this number. If the outage is new, `beganFor` is the number of
+        /// local batches that wait until the outage is over.
         case outage(Int, beganFor: Int?)
         /// The outage with this number is over, or its batches have had no operation for a long time.
         case outageEnded(Int)
@@ -140,11 +140,11 @@ extension WorkerState {
         package let shared: BatchPriority?
         /// Whether other workers may have left manifest files of the operation.
         package let hasPast: Bool
-        /// When the operation can be claimed again; nil: at once.
+        /// The time from which on the operation can be claimed again; nil if it can be claimed at once.
         package let due: ContinuousClock.Instant?
-        /// The URLs of the photos that wait until then; empty if the operation can be claimed at once.
+        /// The URLs of the photos that wait until `due`; empty if the operation can be claimed at once.
         package let waitingURLs: [String]
-        /// What this worker knows about the attempts to download photos, by the position of the photo in the operation.
+        /// The known download attempts of the photos, by the position of the photo in the operation.
         package let retries: [Int: RetryHistory]
     }
 

@@ -1,6 +1,6 @@
 import DarkroomModel
 
-/// The text about a failed photo that is stored in Redis: JSON of at most 512 bytes, without the secrets that a URL may
+/// The text that Redis stores about a failed photo: JSON of at most 512 bytes, without the secrets that a URL may
 /// contain. The manifest contains the full text.
 enum FailureText {
     private static let nameBytes = 90

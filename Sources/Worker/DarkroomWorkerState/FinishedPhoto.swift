@@ -18,7 +18,7 @@ package struct FinishedPhoto: Sendable {
 
 /// When the steps of a photo began and ended. An instant is nil if the photo had no such step.
 package struct PhotoTimes: Sendable {
-    /// When the first attempt to download the photo began.
+    /// When the first download attempt of the photo began.
     package internal(set) var downloadBegan: ContinuousClock.Instant?
     package internal(set) var downloadEnded: ContinuousClock.Instant?
     package internal(set) var filterBegan: ContinuousClock.Instant?

@@ -4,8 +4,7 @@ import DarkroomModel
 struct Leases {
     /// Operations that run in this worker, in the order of their claims.
     private(set) var local: [HeldOperation] = []
-    /// Claimed operations that the worker is still preparing, which requires access to disks.
-    /// With the time of each claim.
+    /// Claimed operations that the worker is preparing, with the times of their claims. The preparation accesses disks.
     private var preparing: [HeldOperation: ContinuousClock.Instant] = [:]
     /// Operations that do not run in this worker and must be released.
     private(set) var pendingRelease: Set<HeldOperation> = []
@@ -24,14 +23,14 @@ struct Leases {
     }
 
     /// Makes an operation local after its preparation.
-    /// - Returns: the time of the claim; nil if the operation was lost in the meantime.
+    /// - Returns: the time of the claim; nil if the operation was lost during its preparation.
     mutating func begin(_ held: HeldOperation) -> ContinuousClock.Instant? {
         guard let claimed = preparing.removeValue(forKey: held) else { return nil }
         local.append(held)
         return claimed
     }
 
-    /// Marks an operation for release after its preparation has failed, unless the operation was lost in the meantime.
+    /// Marks an operation for release after its preparation has failed, unless the operation is lost already.
     mutating func decline(_ held: HeldOperation) {
         if preparing.removeValue(forKey: held) != nil { pendingRelease.insert(held) }
     }

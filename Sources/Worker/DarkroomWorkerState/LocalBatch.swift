@@ -9,12 +9,12 @@ struct LocalBatch {
     private(set) var hold: Hold
     /// The local operations of the batch, in the order of their claims.
     var operations: [HeldOperation] = []
-    /// The operations with photos to start. Operations in the focus come first. Otherwise they have the order of their
-    /// claims.
+    /// The operations with photos to start: first the operations in the focus, then the other operations, each in the
+    /// order of their claims.
     var toBegin: [HeldOperation] = []
     /// The number of photos in `toBegin` that have not been started.
     var unbegun = 0
-    /// Downloaded photos that may be filtered, in their order.
+    /// Downloaded photos that may be filtered, in the order of their filtration, except for photos in the focus.
     var ready: ArraySlice<PhotoTask> = []
     /// Downloaded photos that must not be filtered now, since their operations are held.
     var aside: ArraySlice<PhotoTask> = []
@@ -22,13 +22,13 @@ struct LocalBatch {
     var begun = 0
     /// The photos in progress whose download is about to start or receives its body.
     private(set) var downloads = 0
-    /// Of these, the photos whose download is about to start.
+    /// The photos in `downloads` whose download is about to start.
     private(set) var queued = 0
-    /// The photos in progress that wait for a name, a connection, the first byte or room.
+    /// The photos in progress that wait for a host name, a connection, the first byte or room in memory.
     private(set) var waiting = 0
-    /// Of these, the photos that wait for the first byte.
+    /// The photos in `waiting` that wait for the first byte.
     private(set) var requested = 0
-    /// Of these, the photos that wait for room.
+    /// The photos in `waiting` that wait for room in memory.
     private(set) var arrived = 0
     /// The photos in progress that are in the image filtration queue or being filtered.
     var filters = 0
@@ -51,7 +51,7 @@ struct LocalBatch {
     /// The number of downloaded photos that must not be filtered now.
     var parked: Int { aside.count + (hold.allowsFilters ? 0 : ready.count) }
 
-    /// The number of photos in progress, without `parked` and `waiting` photos.
+    /// The number of photos in progress, excluding `parked` and `waiting` photos.
     var running: Int { begun - parked - waiting }
 
     var rank: Int { controls.priority.rank }
@@ -71,7 +71,7 @@ struct LocalBatch {
     /// The values of the batch that the run queues use.
     var share: RunQueues.Share { .init(rank: rank, load: load, competes: competes) }
 
-    /// - Parameter maxWaiting: how many of its photos may be `waiting`.
+    /// - Parameter maxWaiting: the maximum number of `waiting` photos.
     mutating func updateStall(maxWaiting: Int) { isStalled = waiting >= maxWaiting }
 
     /// Counts a photo whose download enters `stage` (`change` is 1) or leaves it (-1).

@@ -11,7 +11,7 @@ package struct LocalOperation: Sendable {
     let operationSize: Int
     /// Whether other workers may have left manifest files of this operation.
     let hasPast: Bool
-    /// Whether the lease has expired twice or more, so that photos run one by one to find the photo that crashes.
+    /// Whether the lease has expired twice or more. If so, photos run one by one, to find a photo that crashes workers.
     package let isQuarantined: Bool
     /// Whether downloaded bytes stay in a folder of originals after this worker has ended.
     private let keepsOriginals: Bool
@@ -39,14 +39,14 @@ package struct LocalOperation: Sendable {
     var waiting = 0
     /// The number of photos that wait for something that other photos do not compete for, such as an answer of a server.
     var idle = 0
-    /// What is known about the attempts to download photos, by position. May contain photos that are final.
+    /// The known download attempts of the photos, by position. May contain photos that are final.
     private var retries: [Int: RetryHistory]
-    /// When a worker stopped working on a photo that is in ``retries`` and not in progress, by position.
+    /// For each photo in ``retries`` that is not in progress, the time at which a worker stopped working on the photo.
     private var untriedSince: [Int: ContinuousClock.Instant] = [:]
     /// The earliest time at which the wait of a photo can end, by position.
     private var waitEnds: [Int: ContinuousClock.Instant] = [:]
-    /// When another worker can claim the operation, which is being released because all its photos wait for long; nil: at
-    /// once, if it is being released.
+    /// The time from which on workers can claim the operation after its release; nil if at once. Set only if the
+    /// operation is released because all its photos wait for long.
     private(set) var due: ContinuousClock.Instant?
     private(set) var unfinished: Int
     private(set) var unbegun: Int
@@ -69,7 +69,7 @@ package struct LocalOperation: Sendable {
     /// When the operation became idle with downloaded bytes.
     var idleSince: ContinuousClock.Instant?
 
-    /// Whether each photo is started or final, by position.
+    /// For each photo, by position, whether it is started or final.
     private var isTaken: [Bool]
     private var next = 0  // all positions before it are taken
     private var nextFocused = 0  // all positions of the focus before it are taken
@@ -77,7 +77,7 @@ package struct LocalOperation: Sendable {
     private static let unknown = UInt8(ascii: ".")
 
     /// - Parameters:
-    ///   - lines: by position, the manifest's lines of photos that were final before.
+    ///   - lines: the manifest lines of the photos that were final before the claim, by position.
     ///   - domains: the storage to which the files of the photos are written.
     package init(
         _ claimed: ClaimedOperation, _ options: BatchOptions, records: [PhotoRecord], lines: [[UInt8]?],
@@ -104,8 +104,8 @@ package struct LocalOperation: Sendable {
         unbegun = unfinished
         hasPast = claimed.leaseExpiries > 0 || unfinished < stateCodes.count
         isQuarantined = claimed.leaseExpiries >= 2
-        // All photos were cancelled one by one while the operation was queued. The report that ends the operation is
-        // still due.
+        // If the operation is done, all its photos were cancelled one by one while it was queued. The report that ends
+        // the operation is still due.
         if isDone { noteFinal() }
     }
 
@@ -125,7 +125,7 @@ package struct LocalOperation: Sendable {
 
     // MARK: Photos to start
 
-    /// How many photos may start now. The photos of a quarantined operation run one at a time.
+    /// The number of photos that may start now. The photos of a quarantined operation run one at a time.
     var photosToBegin: Int { isQuarantined ? min(unbegun, running == 0 ? 1 : 0) : unbegun }
 
     /// Whether photos in the focus have not been started.
@@ -142,14 +142,14 @@ package struct LocalOperation: Sendable {
     }
 
     /// Marks the operation for release: none of its photos starts any more.
-    /// - Parameter due: when another worker can claim it; nil: at once.
+    /// - Parameter due: the time from which on another worker can claim the operation; nil if at once.
     mutating func beginRelease(until due: ContinuousClock.Instant?) {
         hold = .releasing
         self.due = due
     }
 
-    /// The earliest time at which an unfinished photo can continue; nil if one of them does not wait, or if the end of its wait
-    /// is not known.
+    /// The earliest time at which an unfinished photo can continue; nil if an unfinished photo does not wait, or if the
+    /// end of its wait is not known.
     var waitsUntil: ContinuousClock.Instant? {
         guard isIdling else { return nil }
         var earliest: ContinuousClock.Instant?
@@ -160,12 +160,12 @@ package struct LocalOperation: Sendable {
         return earliest
     }
 
-    /// The URLs of the photos that are not final, if the operation is released until ``due``.
+    /// The URLs of the photos that are not final; empty if ``due`` is nil.
     var waitingURLs: [String] {
         due == nil ? [] : stateCodes.indices.lazy.filter { !isFinal($0) }.map { records[$0].url }
     }
 
-    /// What is known about the attempts to download photos that are not final, by position.
+    /// The known download attempts of the photos that are not final, by position.
     var openRetries: [Int: RetryHistory] { retries.filter { !isFinal($0.key) } }
 
     private func positions(of photos: ClosedRange<Int>?) -> ClosedRange<Int>? {
@@ -236,8 +236,7 @@ package struct LocalOperation: Sendable {
         version += 1
     }
 
-    /// Records the outcome of a photo. If the photo was cancelled while its file got its final name, it stays
-    /// cancelled.
+    /// Records the outcome of a photo. A photo that was cancelled while its file got its final name stays cancelled.
     mutating func finish(index: Int, _ outcome: PhotoOutcome, _ times: PhotoTimes) {
         running -= 1
         if !isFinal(position(of: index)) { record(outcome, times, at: position(of: index)) }

@@ -4,7 +4,7 @@ struct PhotoEntry {
     enum Stage {
         /// The photo is about to be downloaded.
         case queued
-        /// The download waits for a name, for the turn of its host or for its next attempt.
+        /// The download waits for a host name, for the turn of its host or for its next download attempt.
         case waiting
         /// The download has sent a request and waits for the first byte of the body.
         case requested
@@ -22,13 +22,13 @@ struct PhotoEntry {
         /// Whether the photo is not downloaded yet.
         var isDownload: Bool { isWaiting || self == .queued || self == .downloading }
 
-        /// Whether the photo waits for a name, a connection, a byte or room.
+        /// Whether the photo waits for a host name, a connection, the first byte or room in memory.
         var isWaiting: Bool { self == .waiting || self == .requested || self == .arrived }
     }
 
     let task: PhotoTask
     var stage = Stage.queued
-    /// Whether an attempt to download the photo has started.
+    /// Whether a download attempt of the photo has started.
     var hasBegun = false
     var isAborting = false
     /// Whether the photo waits for something that other photos do not compete for, such as an answer of a server.
@@ -36,7 +36,7 @@ struct PhotoEntry {
     var bytes = 0
     /// The bytes of the body that a running download may keep in memory.
     var reserved = 0
-    /// The number of the download among those that received their first byte; 0 before.
+    /// The position of the download in the order of the first bytes, counted from 1; 0 before its first byte.
     var arrival = 0
     /// The current attempt to filter the photo; 0 if there is none.
     var attempt = 0

@@ -16,7 +16,7 @@ package final class PhotoTask: Sendable {
     package let isStored: Bool
     /// Whether the lease of the operation has expired at least twice, so that the photo may have crashed a worker.
     package let isQuarantined: Bool
-    /// The earlier attempts to download the photo.
+    /// The earlier download attempts of the photo.
     package let history: RetryHistory
     /// The token is cancelled if the result is no longer needed: the transfer is aborted, the bytes are freed, and the
     /// filtration stops at its next check. The token is withdrawn if the download must not start.
@@ -51,9 +51,9 @@ package struct PhotoOutcome: Sendable {
     package var line: ManifestLine
     /// The number of bytes that the download transferred.
     package var bytesIn: Int
-    /// The size of the photo's file in bytes.
+    /// The size of the photo's files in bytes.
     package var bytesOut: Int
-    /// Whether the photo has a gain map that a file of it does not have.
+    /// Whether the photo has a gain map that one of its files lacks.
     package var lostGainMap = false
     /// When the worker began to write the photo's files; nil if it did not.
     package var writeBegan: ContinuousClock.Instant?

@@ -8,11 +8,11 @@ struct Load: Equatable {
     var downloads = 0
     /// Photos whose download receives its body.
     var carrying = 0
-    /// Photos that wait for a name, a connection, the first byte or room.
+    /// Photos that wait for a host name, a connection, the first byte or room in memory.
     var waiting = 0
-    /// Of these, photos that wait for the first byte.
+    /// The `waiting` photos that wait for the first byte.
     var requested = 0
-    /// Of these, photos that wait for room.
+    /// The `waiting` photos that wait for room in memory.
     var arrived = 0
     /// Batches that start no photo because too many of their photos are `waiting`.
     var stalled = 0
@@ -37,22 +37,23 @@ struct Load: Equatable {
 /// Decides which batch starts the next photo, and which batch filters the next photo.
 ///
 /// DESIGN. Higher priorities come first. Among the batches of a priority, weighted fair queueing decides. Each batch
-/// has a virtual time. It grows when a photo of the batch is filtered or fails before its filtration: by one for each
-/// of the first 100 photos, then by two. Therefore a small batch gets two of three turns beside a large batch, and a
-/// sequence of small batches leaves one of three turns to the large batch. The batch with the least virtual time is
-/// next. If a batch is new or has photos again, it starts at the current virtual time of its priority. From then on it
-/// receives exactly its share. The batches compete for filtrations. Photos are started ahead of their filtration, so
-/// the choice of the batch that starts the next photo counts started photos as if they were filtered.
+/// has a virtual time, which grows when a photo of the batch is filtered or fails before its filtration: by one for
+/// each of the first 100 photos, by two for each later photo. Therefore a small batch gets two of three turns beside a
+/// large batch, and a sequence of small batches leaves one of three turns to the large batch. The batch with the lowest
+/// virtual time is next. A batch that is new or has photos again starts at the current virtual time of its priority,
+/// and receives exactly its share from that moment on. The batches compete for filtrations. Photos are started ahead of
+/// their filtration, so the choice of the batch that starts the next photo counts started photos as if they were
+/// filtered.
 struct RunQueues {
     /// The competing batches and their virtual times.
     struct Turns {
         private var entries: [(batch: BatchID, time: Int)] = []
 
         var batches: [BatchID] { entries.map(\.batch) }
-        /// The batches, ordered by time: the least time first.
+        /// The batches, in ascending order of their times.
         var batchesInOrder: [BatchID] { entries.sorted { $0.time < $1.time }.map(\.batch) }
         var isEmpty: Bool { entries.isEmpty }
-        /// The batch with the least time; if several batches have it, the batch that was added first.
+        /// The batch with the lowest time; if several batches have it, the batch that was added first.
         var next: BatchID? { entries.min { $0.time < $1.time }?.batch }
 
         /// Sets the time of a batch. Removes the batch if the time is nil.
@@ -108,7 +109,7 @@ struct RunQueues {
         queues[rank...].map(\.toBegin.batches).joined()
     }
 
-    /// The batches of a rank that have photos to start, in their order.
+    /// The batches of a rank that have photos to start, in the order of their turns.
     func batchesToBegin(of rank: Int) -> [BatchID] { queues[rank].toBegin.batchesInOrder }
 
     func nextToBegin(_ rank: Int) -> BatchID? { queues[rank].toBegin.next }

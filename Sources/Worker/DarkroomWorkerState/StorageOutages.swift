@@ -53,7 +53,8 @@ struct StorageOutages {
         return (all[place].number, added, known == nil)
     }
 
-    /// Records that a batch writes to these domains. Returns why the batch must wait; nil if there is no known fault.
+    /// Records that a batch writes to these domains. Returns the reason to wait; nil if the domains have no known
+    /// fault.
     mutating func add(_ id: BatchID, domains: Set<StorageDomain>) -> Refusal? {
         guard let place = all.firstIndex(where: { $0.domain.map(domains.contains) ?? false }) else { return nil }
         all[place].batches.insert(id)

@@ -1,18 +1,18 @@
 import DarkroomModel
 
-/// What a worker does for one of its local batches at one point in time.
+/// The activity of a worker for one of its local batches at one point in time.
 package struct BatchActivity: Sendable {
     package let batch: BatchID
     /// The indexes of the photos that are being downloaded or filtered.
     package var running: [Int] = []
-    /// The number of photos whose download waits for a connection to its host or for its next attempt.
+    /// The number of photos whose download waits for a connection to its host or for its next download attempt.
     package var waiting = 0
     /// The URLs of some of the waiting photos.
     package var waitingURLs: [String] = []
     /// The URLs of some of the photos that are being downloaded.
     package var downloadingURLs: [String] = []
 
-    /// For each batch, at most this many URLs of each kind are named.
+    /// The largest number of URLs of each kind.
     private static let mostURLs = 8
 
     fileprivate mutating func addWaiting(_ photo: PhotoRecord) {

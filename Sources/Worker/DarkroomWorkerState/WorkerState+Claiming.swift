@@ -1,10 +1,10 @@
 import DarkroomModel
 
-/// Which operations a worker needs from a claim.
+/// The operations that a worker needs from a claim.
 package struct ClaimDemand: Sendable {
     /// The lowest priority at which the worker can take more operations; nil if the worker is full.
     package var lowest: BatchPriority?
-    /// The worker claims an operation in the focus of this batch, even if the worker is full.
+    /// The batch in whose focus the worker claims an operation, even if the worker is full; nil if there is none.
     package var focused: (batch: BatchID, priority: BatchPriority)?
     /// The lowest priority of the drained batches from which even a full worker claims; nil if there are none.
     package var drained: BatchPriority?
@@ -25,7 +25,7 @@ package struct ClaimSize: Sendable, Equatable {
     package static let most = ClaimSize(operations: 16, photos: 4000)
 }
 
-/// Which operations a claim has requested.
+/// The operations that a claim has requested.
 package enum ClaimScope: Sendable, Equatable {
     case all
     /// Only operations in the focus of this batch.
@@ -37,9 +37,10 @@ package enum ClaimScope: Sendable, Equatable {
 
 /// Decides which operations to claim.
 extension WorkerState {
-    /// The largest number of operations of a priority and all higher priorities that a worker holds, except for operations
-    /// in a focus. Otherwise a worker whose photos wait for a slow host would take all its operations, and leave none to
-    /// the workers that join later. Operations whose photos all wait for an answer count only for ``maxIdle``.
+    /// The largest number of operations of a priority and all higher priorities that a worker holds, except for
+    /// operations in a focus. Without this limit, a worker whose photos wait for a slow host would take all operations,
+    /// and leave none to workers that start later. Operations whose photos all wait for an answer count only for
+    /// ``maxIdle``.
     static let maxHeld = 64
     static let maxIdle = 512
     /// If this many operations are done but not reported yet, the worker claims no operations.
@@ -60,7 +61,7 @@ extension WorkerState {
         return demand
     }
 
-    /// How much a claim for a priority and all higher priorities requests. If the operations are small, the claim returns
+    /// The size of a claim for a priority and all higher priorities. If the operations are small, the claim returns
     /// several operations, and takes them from the batches in turn.
     package func claimSize(from priority: BatchPriority) -> ClaimSize {
         ClaimSize(
@@ -84,9 +85,9 @@ extension WorkerState {
             + (isForDrained ? Array(queues.batchesToBegin()) : [])
     }
 
-    /// How many more photos of this or a higher priority the worker needs to fill its queues and to have one operation
-    /// in reserve. Lower priorities are not counted, so a worker that is full of lower priorities still claims higher
-    /// priorities. Stalled batches are not counted, since none of their photos can start now.
+    /// The number of further photos of this or a higher priority that the worker needs to fill its queues and to have
+    /// one operation in reserve. Lower priorities are not counted, so a worker that is full of lower priorities still
+    /// claims higher priorities. Stalled batches are not counted, since none of their photos can start now.
     func photosWanted(from priority: BatchPriority) -> Int {
         guard mayClaim(from: priority), queues.total(\.stalled, from: priority.rank) < Self.maxStalled else { return 0 }
         var (unbegun, operations, largest) = (0, 0, 0)
@@ -131,9 +132,9 @@ extension WorkerState {
         return hasFocusedPhotosToBegin(id) ? nil : (id, controls.controls(of: id).priority)
     }
 
-    /// Whether a claim, or the preparation of a claimed operation, may bring photos in the focus of a batch. Until then
-    /// the other photos of the batch do not start: otherwise the rest of the first operation in the focus would run
-    /// before the next operations in the focus.
+    /// Whether a claim, or the preparation of a claimed operation, may bring photos in the focus of a batch. While this
+    /// is possible, the other photos of the batch do not start: otherwise the rest of the first operation in the focus
+    /// would run before the next operations in the focus.
     func awaitsFocus(_ batch: LocalBatch, _ id: BatchID) -> Bool {
         guard let focus = batch.controls.focus else { return false }
         let size = batch.operationSize
@@ -142,9 +143,9 @@ extension WorkerState {
         return focusedWanted?.batch == id || leases.isPreparing { $0.batch == id && numbers.contains($0.number) }
     }
 
-    /// Handles that no claim can be sent, for example because Redis is unreachable: the worker does not wait for
-    /// operations in the focus. Ordinary claims take these operations first. Notices of idle
-    /// workers are dropped, because these workers may have operations by then.
+    /// Handles an interruption of claims, for example because Redis is unreachable: the worker no longer waits for
+    /// operations in the focus. The next ordinary claims take these operations first. Notices of idle workers are
+    /// dropped, because these workers may have operations when claims can be sent again.
     mutating func claimsPaused(_ effects: inout [Effect]) {
         operationsWanted = 0
         guard focusToClaim != nil else { return }

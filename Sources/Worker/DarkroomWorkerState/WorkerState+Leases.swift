@@ -2,7 +2,8 @@ import DarkroomModel
 
 /// Adds and removes local operations.
 extension WorkerState {
-    /// Adds a prepared operation, or drops it if it was lost in the meantime. Removes an older copy of the operation.
+    /// Adds a prepared operation, or drops it if it was lost during its preparation. Removes an older copy of the
+    /// operation.
     mutating func accept(_ operation: LocalOperation, _ effects: inout [Effect]) {
         let held = operation.held
         guard let claimed = leases.begin(held) else {

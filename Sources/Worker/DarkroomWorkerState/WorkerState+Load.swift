@@ -1,15 +1,15 @@
 import DarkroomModel
 
-/// The photos of a batch in a worker, by what they do.
+/// The numbers of photos of a batch in a worker, by their stage.
 package struct BatchLoad: Sendable {
     /// The photos that wait for the first byte of an answer, and the URL of one of them.
     package var requested = (photos: 0, url: "")
-    /// The photos whose bodies arrive, or wait for a place among the downloads.
+    /// The photos that are about to be downloaded, whose bodies wait for room, or whose bodies arrive.
     package var downloading = 0
     /// The downloaded photos that wait for their filtration.
     package var downloaded = 0
     package var filtering = 0
-    /// Whether the worker waits for a folder of the batch.
+    /// Whether the photos wait because of a storage fault.
     package var isStorageBlocked = false
     /// Whether all photos of the operations in this worker are final, but not all are reported.
     package var isReporting = false
@@ -18,7 +18,8 @@ package struct BatchLoad: Sendable {
 }
 
 extension WorkerState {
-    /// The loads of the batches of which this worker has operations, without those that users have suspended or cancelled.
+    /// The loads of the batches with operations in this worker, excluding batches that users have suspended or
+    /// cancelled.
     package var batchLoads: [BatchID: BatchLoad] {
         var loads: [BatchID: BatchLoad] = [:]
         for (id, batch) in batches where batch.hold == .none || batch.hold == .storageUnavailable {
@@ -35,7 +36,7 @@ extension WorkerState {
             case .queued, .arrived, .downloading: loads[entry.task.operation.batch]?.downloading += 1
             case .ready, .filterQueued: loads[entry.task.operation.batch]?.downloaded += 1
             case .filtering, .placing: loads[entry.task.operation.batch]?.filtering += 1
-            case .waiting: break  // the transfer engine knows for what it waits
+            case .waiting: break  // the transfer engine knows the reason
             }
         }
         return loads

@@ -3,20 +3,20 @@ import DarkroomModel
 
 /// Handles photos from their start to the end of their download.
 extension WorkerState {
-    /// The largest number of photos in progress, without photos that wait for a name, a connection, a byte or room. It is
-    /// so large that no filtration waits for downloads.
+    /// The largest number of photos in progress, excluding photos that wait for a host name, a connection, the first
+    /// byte or room in memory. The number is so large that no filtration waits for downloads.
     var window: Int { limits.downloads + 4 * limits.filtrations }
-    /// For each lower priority that has running photos, this many photos may start in addition to `window`.
+    /// The number of photos that may start in addition to `window`, for each lower priority that has running photos.
     var reserve: Int { 4 * limits.filtrations }
-    /// How many photos of a priority and all higher priorities may wait for a name, a connection, a byte or room. A batch
-    /// starts no photo while more of its photos wait than four times the number that is left. A single batch therefore
-    /// gets most of them, and some are always left for others.
+    /// The largest number of photos of a priority and all higher priorities that wait for a host name, a connection,
+    /// the first byte or room. A batch starts no photo while its waiting photos are at least four times as many as the
+    /// unused part of this number. Therefore a single batch gets most of these places, and others always find some.
     static let maxWaiting = 2_000
-    /// A batch may always have this many waiting photos.
+    /// The number of waiting photos that a batch may always have.
     static let leastWaiting = 4
-    /// For each running download, this many photos may wait for their first byte.
+    /// For each running download, the number of photos that may wait for their first byte.
     private static let requestsPerDownload = 16
-    /// While bodies use little memory, one of this many requested photos is expected to arrive soon.
+    /// While bodies use little memory, one in this number of requested photos is expected to arrive soon.
     private static let requestsPerArrival = 4
     /// A batch with suspended filtrations starts no downloads while it has this many downloaded photos in memory.
     private static let maxParked = 4096
@@ -37,8 +37,8 @@ extension WorkerState {
     /// Starts photos if there is room. Higher priorities come first; within a priority, ``RunQueues`` decides.
     mutating func beginDownloads(urgently: Bool) -> [PhotoTask] {
         guard !isStopping, let highest = queues.highestRankToBegin else { return [] }
-        // While enough photos wait for filtration, several photos are started at a time, because each call wakes 3
-        // threads.
+        // While enough photos wait for filtration, several photos are started at a time, because each call that starts
+        // photos wakes 3 threads.
         let free = window - queues.total(\.active)
         let toFilter = photos.photosHeld - parked - photos.abandonedCount
         let isMoreUrgent = queues.lowestActiveRank.map { $0 < highest } ?? true
@@ -61,8 +61,7 @@ extension WorkerState {
             // The window grows by a reserve for each lower priority with running photos, so that those photos do not
             // block this priority.
             let lower = queues.activeRanks(below: rank)
-            // Photos in the focus use the same reserve, so that photos that started before the focus was set do not
-            // block them.
+            // Photos in the focus use the same reserve. Otherwise they would wait for photos that started earlier.
             let focused = queues.batchesToBegin(of: rank).first { hasFocusedPhotosToBegin($0) }
             let room = window + (focused == nil ? 0 : reserve)
             guard queues.total(\.active, from: rank) < room,
@@ -177,7 +176,7 @@ extension WorkerState {
 
     mutating func downloadCarries(_ task: PhotoTask, _ bytes: Int, _ effects: inout [Effect]) {
         guard let entry = photos.entry(of: task), !entry.isAborting, entry.stage.isDownload else {
-            return effects.append(.proceed(isFirst: false))  // it is about to be aborted
+            return effects.append(.proceed(isFirst: false))  // the download is about to be aborted
         }
         let expected = expectedBytes()
         if mayCarry(entry, bytes) {
@@ -217,7 +216,7 @@ extension WorkerState {
     }
 
     /// The largest number of bytes in memory if a photo of this rank is added. Photos that are more urgent than other
-    /// running photos get half as much again.
+    /// running photos get 50 % more.
     private func maxBytes(_ rank: Int) -> Int {
         queues.activeRanks(below: rank) > 0 ? configuration.maxBytesHeld / 2 * 3 : configuration.maxBytesHeld
     }
@@ -243,11 +242,12 @@ extension WorkerState {
         if isIdling == true { mayWantMore = true }
     }
 
-    /// The lowest rank of which downloads may send requests: those for which there will be room.
-    /// - Parameter current: the lowest rank until now. It becomes lower only when there is some more room.
+    /// The lowest rank whose downloads may send requests, because there will be room for their bodies.
+    /// - Parameter current: the lowest rank until now. Lower ranks are opened only while an eighth of each limit is
+    ///   free.
     func openRank(_ current: Int) -> Int {
         BatchPriority.allCases.indices.first { rank in
-            // If nothing is under way, nothing makes more room.
+            // If no download is under way, no event makes more room.
             let isOpen = rank >= current || queues.total(\.requested) + queues.total(\.carrying) == 0
             let maxRequests = Self.requestsPerDownload * limits.downloads
             return queues.total(\.arrived, from: rank) == 0

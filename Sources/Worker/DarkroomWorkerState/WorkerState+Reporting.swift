@@ -1,8 +1,8 @@
 import DarkroomModel
 
 extension WorkerState {
-    /// The due reports. A report is due if its operation is done, does not continue, or has a change older than `age`; if
-    /// it has photos in the focus, which somebody probably watches, older than a fifth of `age`.
+    /// The due reports. A report is due if its operation is done, does not continue, or has a change older than `age`
+    /// (a fifth of `age` if it has photos in the focus, which a user is probably watching).
     package func reports(_ now: ContinuousClock.Instant, olderThan age: Duration) -> [Report] {
         leases.local.compactMap { held in
             guard let operation = operations[held], operation.hasNews else { return nil }
@@ -27,7 +27,7 @@ extension WorkerState {
             && (operation.hasUnreportedFinals || operation.waiting > 0)
     }
 
-    /// When the next report is due, because a change is then old enough; nil if nothing has changed.
+    /// The time at which a change is old enough for the next report; nil if there are no changes.
     package func nextReport(after age: Duration) -> ContinuousClock.Instant? {
         leases.local.lazy.compactMap { held in
             isCancelled(held) ? nil : operations[held].flatMap { Self.nextReport(of: $0, after: age) }
@@ -94,8 +94,8 @@ extension WorkerState {
         rebuild(held.batch)
     }
 
-    /// The operations of which all photos wait for long, so that other operations can use their places, and the times until
-    /// which they wait. Everything else about these operations is reported.
+    /// The operations of which all photos wait for long and all changes are reported, with the ends of these waits.
+    /// After their release, other operations can use their places.
     private func deferrals(_ now: ContinuousClock.Instant) -> [(HeldOperation, ContinuousClock.Instant)] {
         leases.local.compactMap { held in
             guard let operation = operations[held], operation.isIdling, operation.hold == .none,
@@ -107,9 +107,9 @@ extension WorkerState {
         }
     }
 
-    /// How long an idle operation with downloaded bytes is kept while it is suspended.
+    /// The time for which an idle operation with downloaded bytes is kept while it is suspended.
     private static let suspendedPatience = Duration.seconds(600)
-    /// How long an idle operation is kept while its output cannot be written.
+    /// The time for which an idle operation is kept while its output cannot be written.
     private static let blockedPatience = Duration.seconds(30)
 
     /// Whether an operation is released now, later or not at all. If `givesRoom` is true, the operation is released

@@ -23,15 +23,15 @@ package struct WorkerState: Sendable {
     var doneOperations = 0
     /// Batches that have no photo left to start in this worker, and may have more operations to claim.
     var drained: Set<BatchID> = []
-    /// How many operations the worker should release, because another worker is idle.
+    /// The number of operations that the worker should release, because another worker is idle.
     var operationsWanted = 0
-    /// If this batch has a new focus, even a full worker may have to claim an operation in the focus.
+    /// The batch with the latest focus, if even a full worker may have to claim an operation in this focus.
     var focusToClaim: BatchID?
     /// Whether downloads were not started because downloaded photos that must not be filtered now fill the memory.
     var needsRoom = false
-    /// Whether bodies have to wait for room.
+    /// Whether bodies have to wait for room in memory.
     var areDownloadsHeld = false
-    /// The lowest rank of which downloads may send requests.
+    /// The lowest rank whose downloads may send requests.
     package private(set) var lowestOpen = 0
     /// Whether the worker may want operations that it did not want at the last scheduling, for example because a batch has
     /// stalled or an operation waits for a host that does not answer.
@@ -44,15 +44,15 @@ package struct WorkerState: Sendable {
     package private(set) var isStopping = false
     var isAborting = false
 
-    /// How many photos a worker may process at a time.
+    /// The limits of a worker for the photos that it processes at the same time.
     package struct Configuration: Sendable {
         /// The number of concurrent downloads if the cluster has no limit.
         package var downloads: Int
         /// The number of concurrent filtrations if the cluster has no limit.
         package var filtrations: Int
-        /// With more downloaded bytes in memory than this, no further download starts.
+        /// If more downloaded bytes than this are in memory, no further download starts.
         package var maxBytesHeld: Int
-        /// An operation of which all photos wait for less time than this stays in the worker.
+        /// The worker releases an operation whose photos all wait only if the wait is at least this long.
         package var leastDeferral: Duration
 
         package init(
@@ -89,7 +89,7 @@ package struct WorkerState: Sendable {
         let carrying, arrived, bytes: Int
         let activeRanks: [Int]
 
-        /// Whether bodies that had to wait `before` may continue.
+        /// Whether bodies that had to wait with the room `before` may continue now.
         func isLarger(than before: Room) -> Bool {
             carrying < before.carrying || arrived < before.arrived || bytes < before.bytes
                 || activeRanks != before.activeRanks
@@ -106,7 +106,7 @@ package struct WorkerState: Sendable {
     /// Whether bodies that had to wait may continue after an event.
     private func mayMakeRoom(_ event: Event, _ before: Room) -> Bool {
         switch event {
-        case .downloadCarries: return room.activeRanks != before.activeRanks  // the driver asks for the next one anyway
+        case .downloadCarries: return room.activeRanks != before.activeRanks  // the driver asks again for the next body
         case .noticed, .answered: return true  // limits and priorities may have changed
         default: return room.isLarger(than: before)
         }
@@ -216,7 +216,7 @@ package struct WorkerState: Sendable {
     /// Changes a batch, and updates the load of its priority and its position in the run queues.
     mutating func change(_ id: BatchID, _ body: (inout LocalBatch) -> Void) {
         guard let place = batches.index(forKey: id) else { return }
-        // Do not copy the whole batch here: then the change below would copy the batch's lists of photos.
+        // Does not copy the whole batch: with a copy, the change below would copy the batch's lists of photos.
         let before = batches.values[place].share
         let others = queues.total(\.waiting, from: before.rank) - before.load.waiting
         body(&batches.values[place])

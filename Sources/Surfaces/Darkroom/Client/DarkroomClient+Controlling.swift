@@ -86,7 +86,7 @@ extension DarkroomClient {
 
     /// Makes a batch wait until other batches have finished. If one of these batches is not in Redis, or waits for this
     /// batch, no dependency is added.
-    /// - Returns: the added dependencies, without batches that have already finished.
+    /// - Returns: the added dependencies, excluding batches that have already finished.
     /// - Throws: ``DarkroomError``, for example with the code `batchStarted`, `circularDependency` or `busy`.
     @discardableResult
     public func addDependency(_ id: BatchID, on others: [BatchID]) async throws -> [BatchID] {

@@ -55,7 +55,7 @@ extension DarkroomClient {
             let all = 1...facts.operations, range = range ?? all
             guard range.overlaps(all) else { return [] }
             let valid = range.clamped(to: all)
-            // Redis serves other clients between the parts.
+            // Reads in parts, so that Redis serves other clients between two parts.
             return try stride(from: valid.lowerBound, through: valid.upperBound, by: 1000).flatMap { first in
                 try store.operations(of: facts, in: first...min(first + 999, valid.upperBound))
                     .map { OperationStatus($0, of: facts) }

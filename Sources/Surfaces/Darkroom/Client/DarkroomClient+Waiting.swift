@@ -28,8 +28,8 @@ extension DarkroomClient {
     }
 
     /// Waits until every batch that is now in Redis has finished, see ``wait(for:timeout:)-(BatchID,_)``.
-    /// - Returns: the facts of the batches in the order of their submission, without those that are forgotten during
-    ///   the wait.
+    /// - Returns: the facts of the batches in the order of their submission, excluding batches that are forgotten
+    ///   during the wait.
     public func waitForAll(timeout: Duration? = nil) async throws -> [BatchFacts] {
         let ids = try await batches().map(\.id)
         return try await wait(BatchWait(ids, timeout: timeout, attempted: "wait for all batches", ignoresGone: true))

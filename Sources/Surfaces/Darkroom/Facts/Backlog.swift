@@ -1,12 +1,12 @@
 import DarkroomStore
 
-/// The photos that workers could run now. Programs that start and stop workers use their number.
+/// The photos that workers could run now. Programs that start and stop workers use the number of these photos.
 package struct Backlog: Sendable, Equatable {
-    /// The part of one priority.
+    /// The photos of one priority.
     package struct Part: Sendable, Equatable {
         package let priority: BatchPriority
         package let photos: Int
-        /// When the oldest of the batches was submitted: Redis time, in milliseconds since 1970. Nil without photos.
+        /// When the oldest of the batches was submitted: Redis time, in milliseconds since 1970. Nil without a batch.
         package let oldest: Int?
     }
 

@@ -10,7 +10,7 @@ extension BatchFacts {
     /// When the batch finished (Redis time); nil if it has not finished.
     public var finishedAt: Date? { finished.map { Date(milliseconds: $0) } }
 
-    /// The total duration of all rounds, without the pauses between them; nil until the batch has finished.
+    /// The total duration of all rounds, excluding the pauses between them; nil until the batch has finished.
     public var duration: Duration? { finished.flatMap { seconds(now: $0) }.map { .seconds($0) } }
 }
 

@@ -13,7 +13,7 @@ package struct ClusterStatus: Sendable {
     package let problems: BatchProblems
     /// Redis time, in milliseconds since 1970.
     package let now: Int
-    /// The numbers of batches by the state that users see, also of those that have finished.
+    /// The numbers of batches, including finished batches, by the state that users see.
     private let counted: [BatchState: Int]
 
     /// - Parameter finished: the number of batches that have finished.

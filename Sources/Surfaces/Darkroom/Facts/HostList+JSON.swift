@@ -25,7 +25,7 @@ extension JSON {
         ]
     }
 
-    /// The member `hosts`: the ten hosts that hold up most photos.
+    /// The member `hosts`: the ten hosts for which most photos wait.
     package init(topOf list: HostList, _ wording: RemedyWording = .neutral) {
         self = ["hosts": .array(list.hosts.prefix(10).map { JSON($0, wording) })]
     }
@@ -45,7 +45,7 @@ extension JSON {
         ]
     }
 
-    /// A list of hosts, those that hold up most photos first.
+    /// A list of hosts, in descending order of the number of photos that wait for them.
     package init(_ list: HostList, _ wording: RemedyWording = .neutral) {
         self = ["hosts": .array(list.hosts.map { JSON($0, wording) }), "others": JSON(list.others)]
     }

@@ -23,7 +23,7 @@ public struct BatchUpdates: AsyncSequence, Sendable {
 
     /// An observer of the batch, which keeps a connection until the sequence ends. Only one task at a time may use it.
     public struct Iterator: AsyncIteratorProtocol {
-        /// What the next call of `next` does.
+        /// The action of the next call of `next`.
         private enum Phase { case reading, listening, ended }
 
         /// The interval at which the facts are read again.
@@ -33,7 +33,7 @@ public struct BatchUpdates: AsyncSequence, Sendable {
         private let client: DarkroomClient
         private let id: BatchID
         private var phase = Phase.reading
-        /// The subscription; nil before the facts are first read, and after the end.
+        /// The subscription; nil before the facts are first read, and after the last update.
         private var listener: EventListener?
         /// The facts that were reported last; nil before the first report.
         private var last: BatchFacts?
@@ -72,7 +72,8 @@ public struct BatchUpdates: AsyncSequence, Sendable {
                 return outage(error)
             case .event(let event):
                 if event.kind == .forgotten { return end(.forgotten) }
-                // This is the last event of a round. Read the facts, because a retry may have started another round.
+                // A completion is the last event of a round. The facts are read, because a retry may have started a
+                // round.
                 if case .completion = event.kind { phase = .reading }
                 return .event(event)
             }

@@ -5,8 +5,8 @@ public enum ClusterUpdate: Sendable, Equatable {
     case subscribed
     /// A batch, or the cluster, has changed.
     case event(BatchEvent)
-    /// This number of events was dropped, because the loop was too slow. A program that displays the state must read it
-    /// again.
+    /// This number of events was dropped, because the loop was too slow. A program that displays the state must read
+    /// the state again.
     case missed(Int)
     /// Redis is unreachable. The client retries, and sends `subscribed` when Redis is reachable again.
     case disconnected(DarkroomError)

@@ -30,7 +30,7 @@ final class EventBuffer: Sendable {
                 return observer
             }
             if state.waiting.count == capacity {
-                // This may drop `subscribed`. `missed` replaces it: after both, the observer reads everything again.
+                // The oldest update may be `subscribed`. After `missed`, too, the observer reads everything again.
                 state.waiting.removeFirst()
                 state.missed += 1
             }

@@ -4,10 +4,10 @@ import DarkroomStorage
 import DarkroomStore
 import Foundation
 
-/// Lists the photos of a batch in order. It reads the state codes, failures and entries from Redis, and the manifest
-/// from the output folder, but only as far as it needs them.
+/// Lists the photos of a batch in order. Reads the state codes, failures and entries from Redis, and the manifest from
+/// the output folder, each only as far as it is needed.
 ///
-/// It holds at most 20,000 photos in memory.
+/// At most 20,000 photos are in memory at a time.
 package struct PhotoListing {
     package struct Photo: Sendable {
         package let index: Int
@@ -201,7 +201,7 @@ package struct PhotoListing {
                     )
                 }
             }
-            // A photo that has become final since its state was read may have lost its entry: its name is not missing.
+            // A photo that became final after its state was read may lack its entry: its missing name is ignored.
             let missing = groups[position].photos.first { $0.name == nil && $0.state.isFinal }
             if let missing, whyNamesAreMissing == nil { whyNamesAreMissing = reasonForMissingName(of: missing) }
         }

@@ -25,7 +25,7 @@ public struct ManifestEntry: Sendable, Equatable {
     public let state: PhotoState
     /// The details, if the photo failed; nil if there are no details beyond the reason.
     public let detail: String?
-    /// The defects of the photo's file that did not fail the photo; nil if there are none.
+    /// The tolerated defects of the photo's file: the photo was decoded despite them. Nil if there are none.
     public let note: String?
     /// The written files, one for each rendition of the batch. Empty if the photo was not filtered.
     public let files: [File]

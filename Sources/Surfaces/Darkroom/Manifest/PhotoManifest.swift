@@ -83,7 +83,7 @@ public struct PhotoManifest: Sendable {
 /// A position in a manifest.
 private struct ManifestCursor: Sendable {
     private let source: any ManifestSource
-    /// The batches that are not begun; nil if they are not known yet.
+    /// The batches that have not been begun; nil if the batches have not been read yet.
     private var batches: ArraySlice<BatchID>?
     private var batch: BatchID?
     private var parts: ArraySlice<Int> = []

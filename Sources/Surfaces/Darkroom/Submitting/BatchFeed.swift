@@ -75,7 +75,7 @@ package final class BatchFeed: Sendable {
 extension DarkroomClient {
     /// Creates a coordinator, which can run several feeds one after another.
     /// - Parameters:
-    ///   - replicas: how many replicas must confirm a batch; nil: one replica, or none if Redis has no replicas.
+    ///   - replicas: the number of replicas that must confirm a batch; nil for one replica, or none if Redis has none.
     ///   - onNotice: called on the feeding thread.
     package func coordinator(
         replicas: Int? = nil, onNotice: @escaping @Sendable (FeedNotice) -> Void
@@ -90,7 +90,7 @@ extension DarkroomClient {
     ///   - submission: A checked form, see also ``Submission/resolved(in:)``.
     ///   - photos: The open list of the form.
     ///   - id: The id of the batch; nil for a new id.
-    ///   - limit: How long Redis may refuse a new batch, see
+    ///   - limit: The time for which Redis may refuse a new batch, see
     ///     ``Coordinator/submit(_:as:options:after:overwrite:within:onSubmitted:beforeTrying:)``.
     ///   - beforeTrying: Called by the feeding thread before each attempt to submit a new batch.
     ///   - onEnd: Called by the feeding thread with the result.

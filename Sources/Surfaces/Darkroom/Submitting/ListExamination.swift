@@ -6,7 +6,7 @@ import DarkroomText
 import DarkroomTransfer
 import DarkroomWorker
 
-/// Counts the photos of a list as a batch would get them, the photos that fail without a download, and repeated names.
+/// Counts the photos that a batch would get from a list, the photos that fail before a download, and repeated names.
 /// The memory does not grow with the list.
 struct ListExamination {
     private static let mostUnusableShown = 5
@@ -30,7 +30,7 @@ struct ListExamination {
 
     /// - Parameters:
     ///   - options: The options of the batch.
-    ///   - fileFolders: The folders whose files may be read; nil if this is not known.
+    ///   - fileFolders: The folders from which files may be read; nil if the folders are not known.
     init(_ options: BatchOptions, fileFolders: [String]? = nil, repetitions: Repetitions = Repetitions()) throws {
         template = try FileNameTemplate(options.fileName, namesAreUnique: true)
         operationSize = options.operationSize
@@ -76,13 +76,13 @@ struct ListExamination {
     private func paths(index: Int, _ name: [UInt8]) -> [String] { outputs.map { path(index: index, name, $0) } }
 
     private func path(index: Int, _ name: [UInt8], _ output: PhotoOutput) -> String {
-        // The extension depends on the photo if the format does, and on the result of a custom filter.
+        // The extension is unknown if the format depends on the photo, or if a custom filter makes the file.
         let formats = output.encoding.formats(of: nil)
         let ending = formats.count == 1 && !output.hasAnyEnding ? formats[0].fileExtension : "*"
         return Path.joined(output.rendition, template.path(index: index, name: name, ending: ending))
     }
 
-    /// The reason why a photo fails without a download; nil if its URL is usable.
+    /// The reason why the photo fails before its download starts; nil if its URL is usable.
     private func problem(_ photo: ListEntry) -> PhotoURL.Problem? {
         // Escaping at most doubles the length.
         guard 2 * (photo.name.count + photo.url.count + 1) > OperationEntry.maxBytes / operationSize else {

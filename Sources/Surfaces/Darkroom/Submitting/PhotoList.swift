@@ -59,12 +59,12 @@ public struct PhotoList: Sendable {
         records = PhotoRecords(photos)
     }
 
-    /// The name of the list for messages, without the secret parts of a URL.
+    /// The name of the list in messages, without the secret parts of a URL.
     package var name: String { records == nil ? PhotoListReader.displayName(location) : "photos" }
 }
 
 extension PhotoList {
-    /// - Parameter continues: Whether the photos must be those of a batch that exists.
+    /// - Parameter continues: Whether the photos must be those of an existing batch.
     package func check(continues: Bool = false) throws(FieldError) {
         if records != nil, let field = fieldOfReading {
             throw FieldError(field, "only for a list that is read from a file, a folder or the web")
@@ -81,7 +81,7 @@ extension PhotoList {
         }
     }
 
-    /// The first field that is set and only for a list with a location.
+    /// The first field that is set and applies only to a list with a location; nil if there is none.
     private var fieldOfReading: Submission.Field? {
         let given: [(Submission.Field, Bool)] = [
             (.isRecursive, isRecursive), (.urlColumn, urlColumn != nil), (.nameColumn, nameColumn != nil),
@@ -94,7 +94,7 @@ extension PhotoList {
     package static func newSeed() -> Int { Int.random(in: 1...999_999_999) }
 
     /// The photos that the batch takes. If a sample has no seed, chooses one.
-    /// - Parameter earlier: The sample of an earlier run; a sample of the same size gets its seed.
+    /// - Parameter earlier: The sample of an earlier run; a new sample of the same size gets the same seed.
     package func selection(earlier: PhotoSelection.Sample? = nil) -> PhotoSelection {
         if let limit { return .first(limit) }
         guard let sample else { return .all }
@@ -107,7 +107,7 @@ extension PhotoList {
     ///   - output: The output folder; when a folder of photos is read, photos in the output folder are skipped.
     ///   - selection: The photos that the batch takes.
     ///   - mayBePrivate: Whether the address of a list on the web may be private.
-    ///   - limits: The limits for the list of somebody who is not trusted; nil for none.
+    ///   - limits: The limits for a list from an untrusted user; nil for none.
     ///   - remark: Called with remarks about parts of the list that were skipped, converted or guessed.
     package func open(
         except output: String?, _ selection: PhotoSelection, mayBePrivate: Bool = true, limits: ListLimits? = nil,

@@ -1,8 +1,8 @@
 import DarkroomRecipes
 
 extension Submission {
-    /// A field of the form, for errors. The raw value is the name of the property. More fields may be added, so a `switch`
-    /// over them needs a default.
+    /// A field of the form, as errors name it. The raw value is the name of the property. More fields may be added, so
+    /// a `switch` over them needs a default.
     public enum Field: String, Sendable, CaseIterable {
         /// The photos, and how they are read: ``PhotoList``.
         case list, isRecursive, urlColumn, nameColumn, quotes, limit, sample, seed
@@ -42,7 +42,7 @@ extension Submission {
 
 /// The value of a field of a ``Submission`` is invalid.
 ///
-/// Each surface has its names of the fields: a command names its option, the HTTP API names its field.
+/// Each surface has its own names for the fields: a command names its option, the HTTP API names its field.
 package struct FieldError: Error, Sendable, CustomStringConvertible {
     package typealias Names = (Submission.Field) -> String
 

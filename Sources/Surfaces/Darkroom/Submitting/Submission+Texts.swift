@@ -145,7 +145,7 @@ extension PhotoList.Quotes: ExpressibleByArgument {}
 /// The frames of animations that are kept.
 package enum AnimationFrames: String, CaseIterable, ExpressibleByArgument { case first, keep }
 
-/// How long Redis keeps a finished batch.
+/// The time for which Redis keeps a finished batch.
 package enum Retention: ExpressibleByArgument {
     case duration(Duration)
     case forever

@@ -3,9 +3,9 @@ import DarkroomLists
 import DarkroomModel
 import DarkroomStorage
 
-/// What a submission would do: the result of ``DarkroomClient/examine(_:)``.
+/// The effects that a submission would have: the result of ``DarkroomClient/examine(_:)``.
 public struct SubmissionExamination: Sendable {
-    /// An entry of the list whose photo fails without a download.
+    /// An entry of the list whose photo fails before its download starts.
     public struct UnusableEntry: Sendable {
         /// The index of the photo in the batch, from 0.
         public let index: Int
@@ -34,26 +34,26 @@ public struct SubmissionExamination: Sendable {
     public let listedPhotos: Int?
     /// The seed of the sample; nil if the batch takes no sample.
     public let seed: Int?
-    /// The number of photos that fail without a download, by reason.
+    /// The number of photos that fail before their download starts, by reason.
     public let failures: [FailureReason: Int]
-    /// The first 5 entries whose photos fail without a download.
+    /// The first 5 entries whose photos fail before their download starts.
     public let unusable: [UnusableEntry]
     /// The number of photos whose names repeat an earlier name; if the file names have no index, the number of photos whose
     /// file names repeat an earlier one on a file system that ignores case.
     public let repetitions: Int
     /// The first 3 repeated names.
     public let repeatedNames: [String]
-    /// The number of photos whose names were compared: the first 4 million different names.
+    /// The number of photos whose names were compared. The comparison ends after 4 million different names.
     public let comparedPhotos: Int
-    /// The paths of the files of the first 3 photos, relative to the output folder. An ending that depends on the photo is
-    /// `*`.
+    /// The paths of the files of the first 3 photos, relative to the output folder. If the file name extension depends
+    /// on the photo, `*` replaces it.
     public let firstFiles: [String]
-    /// The paths of the files of the last 3 photos, without those in ``firstFiles``.
+    /// The paths of the files of the last 3 photos, excluding those in ``firstFiles``.
     public let lastFiles: [String]
     /// Whether the output folder exists; nil if it is not on this machine.
     public let outputExists: Bool?
-    /// The batch whose worker was the last to take the output folder; nil if there is none, or if the folder is not on
-    /// this machine.
+    /// The holder of the output folder, which is the batch that took the folder last; nil if there is none, or if the
+    /// folder is not on this machine.
     public let outputHolder: BatchID?
     /// Whether the files of some photos are neither in ``firstFiles`` nor in ``lastFiles``.
     package let leavesFilesOut: Bool
@@ -65,10 +65,10 @@ public struct SubmissionExamination: Sendable {
     /// Reads the whole list. Blocks.
     /// - Parameters:
     ///   - photos: The photos of the submission.
-    ///   - selected: The same photos if they are those of a list; otherwise nil.
+    ///   - selected: The same photos if they come from a list with a location; otherwise nil.
     ///   - outputExists: Whether the output folder exists; nil if it is not on this machine.
-    ///   - fileFolders: The folders whose files the only worker may read; nil if other workers take part.
-    ///   - onProgress: Called now and then with the number of photos that were read.
+    ///   - fileFolders: The folders from which the only worker may read files; nil if other workers take part.
+    ///   - onProgress: Called after every 65,536 photos with the number of photos that were read.
     package init(
         of photos: any PhotoListSource, _ selected: SelectedPhotos?, _ options: BatchOptions, outputExists: Bool?,
         fileFolders: [String]? = nil, onProgress: (Int) -> Void = { _ in }

@@ -1,7 +1,7 @@
 import DarkroomText
 
 extension BatchOptions {
-    /// What is done to each photo, in one line: `photos: filters sepia=0.8; encoding format=webp`.
+    /// The processing of each photo, in one line: `photos: filters sepia=0.8; encoding format=webp`.
     package var treatmentText: String {
         guard renditions.isEmpty else {
             let names = HumanText.list(renditions.map(\.name))

@@ -7,7 +7,7 @@ package struct BatchWaiter {
     package enum Outcome: Sendable {
         /// All batches have finished or are damaged, or `isEnough` returned true. The facts are in the given order.
         case finished([BatchFacts], now: Int)
-        /// The timeout has passed; the first associated value is the last facts that were read.
+        /// The timeout has passed. The first associated value contains the facts that were read last.
         case timedOut([BatchFacts], now: Int)
     }
 
@@ -69,7 +69,7 @@ package struct BatchWaiter {
     /// Blocks until all batches have finished. Returns at once if they have already finished. If `timeout` is nil,
     /// there is no time limit.
     ///
-    /// If Redis is unreachable, the call retries until it is reachable.
+    /// If Redis is unreachable, the call retries until Redis is reachable.
     /// - Throws: ``DarkroomError`` if a batch is forgotten during the wait; ``StoreError`` if Redis replies with an
     ///   error.
     package mutating func wait(

@@ -6,8 +6,8 @@ public struct PhotoPixels: Sendable, Equatable {
     public let width: Int
     /// The height in pixels.
     public let height: Int
-    /// The number of samples of a pixel: 1 grey, 2 grey and alpha, 3 red, green and blue, 4 with alpha. The colours are
-    /// those of sRGB.
+    /// The number of samples of a pixel: 1 for grey, 2 for grey and alpha, 3 for red, green and blue, 4 for these and
+    /// alpha. The colours are those of sRGB.
     public let channels: Int
     /// The largest sample: 255 or 65,535.
     public let white: UInt16
@@ -27,7 +27,7 @@ public struct PhotoPixels: Sendable, Equatable {
 
     /// The pixels as a PNG file, without loss and with little compression: the result of a ``CustomFilter`` that
     /// stands before other filters, or whose batch sets a format. Blocks. May be called on any thread.
-    /// - Throws: an error without enough memory.
+    /// - Throws: an error if there is not enough memory.
     public func png() throws -> [UInt8] {
         try Imaging.png(
             of: PixelBuffer(width: width, height: height, bands: channels, isWide: white == .max, samples: samples))
@@ -40,7 +40,7 @@ extension DownloadedPhoto {
     /// true. May be called on any thread.
     /// - Throws: an error if the bytes are not a picture, are damaged or have more pixels than
     ///   ``PhotoWorkerConfiguration/maxPixels`` (100 million for a photo that a program has created). If the filter
-    ///   throws it on, the photo fails with the reason ``FailureReason/filterFailed``.
+    ///   rethrows the error, the photo fails with the reason ``FailureReason/filterFailed``.
     public func pixels() throws -> PhotoPixels {
         let buffer = try Imaging.pixels(of: bytes, maxPixels: maxPixels, isCancelled: { isCancelled })
         return PhotoPixels(

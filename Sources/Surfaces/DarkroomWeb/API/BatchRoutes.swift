@@ -38,7 +38,7 @@ enum BatchRoutes {
         return HTTPResponse(["batches": .array(batches), "next": JSON(page.next?.description)])
     }
 
-    /// `?force=true`, or the same field in the body: many programs cannot send a body with DELETE.
+    /// Forgets a batch. `force` can be in the query or in the body: many programs cannot send a body with DELETE.
     @Sendable static func forget(_ call: Call) throws -> HTTPResponse {
         let isForced = try call.fields("force").flag("force") || FormFields(call.request.target.query).flag("force")
         let batch = try call.batch()
@@ -122,7 +122,7 @@ enum BatchRoutes {
         return try call.result(of: call.refreshed(batch), ["fed": .int(set.fed)])
     }
 
-    /// `?after=NUMBER&limit=100`.
+    /// The operations of a batch: `?after=NUMBER&limit=100`.
     @Sendable private static func operations(_ call: Call) throws -> HTTPResponse {
         let batch = try call.soundBatch()
         let after = try call.number("after", in: 0...Int(Int32.max), default: 0)
@@ -165,7 +165,7 @@ struct BatchPage {
         let isOpen = state.map { $0 != .finished } ?? false
         var ids = try (isOpen ? store.openBatchIDs() : store.batchIDs()).sorted(by: >)[...]
         if let after = call.text("after") {
-            // The batch may be forgotten, so its id must only look like one.
+            // The batch may be forgotten, so its id only needs the form of a batch id.
             guard let last = BatchID(after), last.hasTimeOfSubmission || ids.contains(last) else {
                 throw Problem.invalidParameter(
                     "after",
@@ -216,7 +216,7 @@ extension Call {
         return part
     }
 
-    /// The one range in a field of the body.
+    /// The single range in a field of the body.
     func range(_ text: String, of field: String) throws(Problem) -> ClosedRange<Int> {
         let ranges = try ranges(text).ranges
         guard ranges.count == 1, let range = ranges.first else {
@@ -236,6 +236,6 @@ extension Call {
 }
 
 extension FailureReason {
-    /// What the word of a reason can be, for messages.
+    /// The possible words of a reason, as a part of messages.
     static let possible = "it can be " + allCases.map(\.word).joined(separator: ", ")
 }

@@ -22,7 +22,7 @@ enum FileRoutes {
     /// `v` has no effect: pages change it so that the browser asks for the thumbnail again.
     private static let ofThumbnail: [QueryParameter] = ["width", "v"]
 
-    /// `?width=256`: a JPEG whose sides are at most this long.
+    /// `?width=256`: a JPEG whose sides have at most this number of pixels.
     private static func thumbnail(
         _ call: Call, of photo: OpenPhoto, _ turn: ThumbnailMaker.Turn = .together
     ) throws -> HTTPResponse {
@@ -76,7 +76,7 @@ extension Call {
         return try site.original(of: photo(of: batch), batch)
     }
 
-    /// A response that browsers keep and check with this tag; status 304 if they have it.
+    /// A response that browsers cache and revalidate with this tag; status 304 if the copy of the browser is current.
     func cached(_ tag: String, _ make: () throws -> HTTPResponse) throws -> HTTPResponse {
         let tag = "\"\(tag)\""
         let known = request.headers["if-none-match"]?.split(separator: ",").map { $0.drop { $0 == " " } } ?? []

@@ -16,8 +16,8 @@ enum HealthRoutes {
     ]
 }
 
-/// Whether Redis answers. It is asked at most once a second and by one thread at a time, however many clients want to
-/// know it.
+/// Whether Redis answers. Redis is asked at most once a second and by one thread at a time, regardless of the number of
+/// requests.
 final class Readiness: Sendable {
     private struct State {
         var isReady = false
@@ -25,7 +25,7 @@ final class Readiness: Sendable {
         var isAsking = false
     }
 
-    /// How long an answer of Redis is reused if Redis is slow to answer again.
+    /// The time for which an answer of Redis is reused while the next answer is late.
     private static let longest = Duration.seconds(3)
 
     private let client: DarkroomClient

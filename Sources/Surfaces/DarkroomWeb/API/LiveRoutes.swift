@@ -5,7 +5,7 @@ import DarkroomHTTP
 enum LiveRoutes {
     static let all: [Route] = [
         Route(.get, "\(BatchRoutes.path)/{batch}/events", query: ["first", "count"], answer: events),
-        // Moving a view changes nothing in Redis, so read-only servers allow it; following does, see below.
+        // Moving a view changes nothing in Redis, so read-only servers allow this route, except for its field `follow`.
         Route(.put, "/api/v1/streams/{stream}/view", effect: Route.Effect.none, answer: move),
     ]
 
@@ -23,7 +23,7 @@ enum LiveRoutes {
         return HTTPResponse(
             headers: [
                 ("Content-Type", "text/event-stream"),
-                // nginx then does not buffer the response.
+                // With this field, nginx does not buffer the response.
                 ("X-Accel-Buffering", "no"),
             ], body: .stream(viewer.stream))
     }

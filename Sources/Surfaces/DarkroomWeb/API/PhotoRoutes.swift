@@ -26,18 +26,18 @@ enum PhotoRoutes {
 
 /// A part of the photos of a batch: those at or after an index that have one of the wanted states, reasons and names.
 struct PhotoPage {
-    /// At most this many photos.
+    /// The largest number of photos on a page.
     static let mostPhotos = 1000
 
     private(set) var photos: [PhotoListing.Photo] = []
     /// The index at which the next page begins; nil if this is the last page.
     private(set) var next: Int?
-    /// Why names are missing; nil if none is.
+    /// Why names are missing; nil if no name is missing.
     private(set) var warning: String?
 
-    /// A search through many photos ends after this time. The page then has fewer photos.
+    /// The time limit of a search through many photos. If the search exceeds the limit, the page has fewer photos.
     private static let longestSearch = Duration.seconds(1)
-    /// A search checks its time limit after at most this many photos, even without results.
+    /// A search checks its time limit at least once in this number of photos, even without results.
     private static let photosBetweenLooks = 200_000
 
     static let query: [QueryParameter] = ["first", "limit"] + PhotoFilterQuery.query

@@ -3,7 +3,7 @@ import DarkroomHTTP
 
 /// The routes that submit a list.
 enum SubmissionRoutes {
-    /// The names of all fields of a form: the address of the list, and its other fields.
+    /// The names of all fields of a form: the address of the list, and the other fields.
     static let fields = ["list"] + SubmittedFields.names
 
     static let all: [Route] = [
@@ -24,7 +24,7 @@ extension Call {
         try fields.require(only: SubmissionRoutes.fields)
         let url = try fields.text("list")
         let request: SubmittedList
-        // An empty field of a form was not filled in.
+        // An empty field of a form counts as not filled in.
         let given = SubmittedFields.names.flatMap { name in
             fields.all(name).filter { !$0.isEmpty }.map { (name: name, value: $0) }
         }

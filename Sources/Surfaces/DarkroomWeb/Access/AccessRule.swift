@@ -2,7 +2,7 @@ import DarkroomCoding
 import DarkroomHTTP
 import DarkroomText
 
-/// Who may use the server.
+/// The clients that may use the server.
 package enum AccessRule: Sendable {
     /// Every program of this machine. Only for servers on a loopback address.
     case everybody
@@ -12,7 +12,7 @@ package enum AccessRule: Sendable {
     /// count, because other clients can set the field themselves.
     case header(String, from: Set<String>)
 
-    /// The fewest characters of a token.
+    /// The minimum number of characters of a token.
     package static let leastTokenLength = 16
 
     /// A new token of 128 random bits.
@@ -28,7 +28,7 @@ struct AccessControl: Sendable {
         case allowed
         /// The client must log in.
         case unknownClient
-        /// The request is refused, with the reason.
+        /// The request is refused; the text is the reason.
         case refused(String)
     }
 
@@ -37,7 +37,7 @@ struct AccessControl: Sendable {
     private let metricsToken: String?
     /// The value of the session cookie.
     private let session: String
-    /// Names by which clients may call the server, in lower case and without a port.
+    /// The host names by which clients may call the server, in lower case and without a port.
     private let hosts: Set<String>
     /// Whether the server itself encrypts its connections.
     private let hasTLS: Bool
@@ -57,10 +57,10 @@ struct AccessControl: Sendable {
             }
     }
 
-    /// The name of the session cookie. Browsers send a cookie to all ports of a host, so servers on different ports have
-    /// different names.
+    /// The name of the session cookie. Browsers send a cookie to all ports of a host, so servers on different ports
+    /// need different cookie names.
     func cookie(of request: HTTPRequest) -> String {
-        // The port comes from the client, and the name of a cookie must not contain all characters.
+        // The port comes from the client, and some characters are not allowed in the name of a cookie.
         let port = UInt16(HostHeader(request.headers["host"] ?? "").port)
         return "darkroom-session" + (port.map { "-\($0)" } ?? "")
     }
@@ -70,8 +70,8 @@ struct AccessControl: Sendable {
         hasTLS || request.headers["x-forwarded-proto"]?.lowercased() == "https"
     }
 
-    /// Whether browsers may be told to use this host over TLS only. A proxy decides this for itself, and on a loopback name
-    /// the user's other servers listen on other ports without TLS.
+    /// Whether browsers may be told to use this host over TLS only. A proxy decides this itself. On a loopback name,
+    /// other servers of the user may listen on other ports without TLS.
     func mayRequireTLS(_ request: HTTPRequest) -> Bool {
         let name = HostHeader(request.headers["host"] ?? "").name
         return hasTLS && name != "localhost" && !name.hasSuffix(".localhost")
@@ -86,7 +86,8 @@ struct AccessControl: Sendable {
         return Self.areEqual(token, own)
     }
 
-    /// The value of the cookie for clients that have logged in. It is the same after a restart with the same token.
+    /// The value of the cookie for clients that have logged in. A restart with the same token does not change the
+    /// value.
     var sessionCookie: String { session }
 
     /// Whether a request has the token for the metrics.
@@ -95,7 +96,7 @@ struct AccessControl: Sendable {
         return Self.areEqual(given, metricsToken)
     }
 
-    /// Who makes an allowed request, as far as this is known.
+    /// The user who makes an allowed request, as far as the user is known.
     func user(of request: HTTPRequest) -> String {
         switch rule {
         case .everybody: "anybody"
@@ -115,9 +116,9 @@ struct AccessControl: Sendable {
         return client(of: request)
     }
 
-    /// Another web site can make its own name point to this machine (DNS rebinding). Browsers then send the name of that
-    /// site, and its pages may read all responses. Such a request has no token, but it needs none if the server trusts
-    /// the machine or the header fields, which scripts can set.
+    /// Another web site can make its own host name point to this machine (DNS rebinding). In this case browsers send
+    /// the host name of that site, and the pages of the site may read all responses. Such a request has no token, but
+    /// it needs none if the server trusts the machine, or header fields, which scripts can set.
     private func isKnown(_ host: HostHeader) -> Bool {
         switch rule {
         case .token: true
@@ -135,7 +136,7 @@ struct AccessControl: Sendable {
         }
         guard site == "same-origin" else { return false }
         guard let origin = request.headers["origin"] else { return true }
-        // An http: page of the same name may come from somebody else in the network.
+        // An http: page with the same host name may come from an attacker in the network.
         guard !isEncrypted(request) || origin.lowercased().hasPrefix("https:") else { return false }
         return HostHeader(origin: origin) == host
     }
@@ -165,7 +166,7 @@ struct AccessControl: Sendable {
         Hexadecimal.text(HMACSHA256.code(of: Array("darkroom session".utf8), secret: Array(token.utf8)))
     }
 
-    /// Compares texts in a time that depends only on the length of the second.
+    /// Compares texts in a time that depends only on the length of `own`.
     private static func areEqual(_ given: String, _ own: String) -> Bool {
         let given = Array(given.utf8), own = Array(own.utf8)
         var difference: UInt8 = given.count == own.count ? 0 : 1
@@ -183,7 +184,7 @@ struct HostHeader: Equatable {
     /// Empty for the standard port.
     let port: String
 
-    /// The value of `Host`: `example.com:8080`.
+    /// Parses the value of `Host`: `example.com:8080`.
     init(_ text: String) {
         let text = text.lowercased()
         if let end = text.lastIndex(of: "]") {
@@ -198,7 +199,7 @@ struct HostHeader: Equatable {
         }
     }
 
-    /// The value of `Origin`: `https://example.com`. Returns nil for `null` and for other schemes than HTTP.
+    /// Parses the value of `Origin`: `https://example.com`. Returns nil for `null` and for schemes other than HTTP.
     init?(origin: String) {
         guard let (_, server) = URLScheme.web(origin[...]) else { return nil }
         self.init(String(server))

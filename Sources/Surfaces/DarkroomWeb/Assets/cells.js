@@ -11,14 +11,14 @@ export function cellTexts(index, state, name, hasPicture) {
     return { title, word: hasPicture ? "" : state.reason ?? state.text, label };
 }
 
-/** The width of the thumbnails for photos that are so wide on the screen. The server has only some widths. */
+/** The width of the thumbnails for photos of this width on the screen. The server has only some widths. */
 export function thumbnailWidth(photoWidth, pixelRatio) {
     if (photoWidth > 512) return 1024;
     if (photoWidth * Math.min(pixelRatio, 2) <= 128) return 128;
     return photoWidth <= 300 ? 256 : 512;
 }
 
-/** The failed attempts to read a picture. They decide when the picture may be read again. */
+/** Counts the failed attempts to read a picture, and decides when the next attempt is due. */
 export class Attempts {
     #count = 0;
     #nextAt = 0;
@@ -56,7 +56,7 @@ export class Cells {
     /**
      * @param {HTMLElement} element the grid.
      * @param {DOMStringMap} sheet the data of the page.
-     * @param {Object} delegate photoWidth(), retry(), when a picture may be read again.
+     * @param {Object} delegate photoWidth(); retry(), called when a picture may be read again.
      */
     constructor(element, sheet, photos, delegate) {
         this.#sheet = sheet;
@@ -80,10 +80,10 @@ export class Cells {
         this.#showImage(image, address, isResting);
     }
 
-    /** Lets all pictures that could not be read be read again. */
+    /** Forgets all failures, so that the pictures that could not be read are read again. */
     forgetFailures() { this.#attempts = new WeakMap(); }
 
-    /** Loads a picture when the grid rests, so that pictures which only pass are not loaded. */
+    /** Loads a picture only while the grid rests, so that pictures that only scroll past are not loaded. */
     #showImage(image, address, isResting) {
         if (image.dataset.address !== (address ?? "")) {
             image.dataset.address = address ?? "";

@@ -5,7 +5,7 @@ import { number, printable } from "./text.js";
 /** The width of the bar that shows the shares of the states. */
 const barWidth = 1000;
 
-/** The counts of a batch in the form of the HTTP API, by the names that the page has for them. */
+/** The counts of `batch`, an object of the HTTP API, by their names in the page. */
 export function countsOf(batch) {
     return { ...batch.counts, photos: batch.photos };
 }
@@ -27,7 +27,7 @@ export function stateStyle(batch) {
     return batch.damage ? "damaged" : batch.cancelled ? "cancelled" : batch.state;
 }
 
-/** Whether a control can be used now. It needs all of these conditions, such as "open not-suspended-downloads". */
+/** Whether a control can be used now: all its conditions hold, such as "open not-suspended-downloads". */
 export function isUsable(conditions, batch) {
     const suspended = {
         everything: batch.suspended, downloads: batch.downloadsSuspended, filtrations: batch.filtrationsSuspended,
@@ -40,7 +40,7 @@ export function isUsable(conditions, batch) {
     });
 }
 
-/** Shows the facts of a batch, in the form of the HTTP API. */
+/** Shows the facts of `batch`, an object of the HTTP API. */
 export function showFacts(batch) {
     const counts = countsOf(batch);
     for (const place of document.querySelectorAll("[data-count]")) {
@@ -71,7 +71,7 @@ export function addressesOf(action, site) {
     return { page: site + batch, api: `${site}api/v1/${batch}` };
 }
 
-/** A button, or a link to a page that asks. */
+/** A button, or a link to a page that asks for a confirmation. */
 function elementOf(action, site) {
     const { page, api } = addressesOf(action, site);
     if (action.isLink) {
@@ -110,13 +110,13 @@ function showProblems(place, texts, actions) {
     place.replaceChildren(...(texts.length > 0 ? [list] : []));
 }
 
-/** Shows the controls that the batch can take now. */
+/** Shows the controls that can be used for the batch now. */
 function showControls(batch) {
     const controls = [...document.querySelectorAll("[data-shown-for]")];
     const focused = controls.find((control) => control.contains(document.activeElement));
     for (const control of controls) control.hidden = !isUsable(control.dataset.shownFor, batch);
     if (focused?.hidden) {
-        // "Suspend" has become "Resume": the keyboard focus moves with it.
+        // If "Suspend" becomes "Resume", the keyboard focus moves to "Resume".
         const partOf = (control) => control.querySelector('[name="part"]')?.value;
         const other = controls.find((control) => !control.hidden && partOf(control) === partOf(focused));
         other?.querySelector("button")?.focus();

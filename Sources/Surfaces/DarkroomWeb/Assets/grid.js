@@ -1,4 +1,4 @@
-// A grid of photos in which only the visible rows exist. A million photos scroll like a hundred.
+// A grid of photos in which only the visible rows exist, so that a million photos scroll as fast as a hundred.
 
 import { gap, Layout } from "./layout.js";
 
@@ -10,7 +10,7 @@ export class Grid {
     #rows = document.createElement("div");
     #lines = new Map();
     #spare = [];
-    // What all rows have in common: columns, and the size of a cell. Rows are recreated only if it changes.
+    // The number of columns and the size of a cell. Rows are recreated only if one of them changes.
     #shape = "";
     #lastScroll = 0;
     #active = 0;
@@ -132,7 +132,7 @@ export class Grid {
         clearTimeout(this.#restTimer);
         this.#restTimer = setTimeout(() => {
             this.#isScrolling = false;
-            // After many small steps the scroll bar is elsewhere than the content.
+            // After many small steps, the position of the scroll bar differs from the position of the content.
             const scroll = this.#layout.scroll;
             if (Math.abs(scroll - this.#element.scrollTop) > 1 && this.#layout.isCoarse) {
                 this.#lastScroll = scroll;
@@ -239,7 +239,7 @@ export class Grid {
         for (const cell of line.children) this.#release(cell);
     }
 
-    /** Takes the photo from a cell, because another cell may get its id. */
+    /** Removes the id and the photo of a cell, because another cell may get this id. */
     #release(cell) {
         cell.removeAttribute("id");
         delete cell.dataset.position;

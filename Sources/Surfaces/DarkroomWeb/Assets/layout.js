@@ -1,8 +1,8 @@
-// Where the photos of a grid are: the numbers behind `Grid`, without elements.
+// The positions of the photos in a grid: the calculations of `Grid`, without elements.
 
 export const gap = 4;
 const captionHeight = 19;
-// Browsers limit the height of elements. In a higher grid, the scroll bar has a coarser scale.
+// Browsers limit the height of elements. In a taller grid, the scroll bar has a coarser scale.
 const mostPixels = 8_000_000;
 const spareRows = 2;
 
@@ -18,7 +18,7 @@ export class Layout {
     /** The height and width of a photo in pixels; "row" is one photo in each row. */
     set size(size) { this.#size = size; }
 
-    /** Takes the size of the grid in pixels, and a new `size` or `count`. */
+    /** Applies the size of the grid in pixels, and a new `size` or `count`. */
     measure(width, height) {
         this.#width = width;
         this.#height = height;
@@ -27,7 +27,7 @@ export class Layout {
 
     get columns() { return this.#columns; }
 
-    /** The cells of a row share its width. */
+    /** The width of a cell: the cells of a row divide the width of the grid among them. */
     get cellWidth() {
         if (this.isSingle) return Math.min(this.#width - 2 * gap, 960);
         return Math.floor((this.#width - gap) / this.#columns) - gap;
@@ -48,7 +48,7 @@ export class Layout {
 
     get rowCount() { return Math.ceil(this.count / this.#columns); }
 
-    /** The pixels of the content at the upper edge of the grid. */
+    /** The position in the content, in pixels, that is at the upper edge of the grid. */
     get top() { return this.#top; }
 
     set top(top) { this.#top = this.clampTop(top); }
@@ -85,12 +85,12 @@ export class Layout {
 
     // The scroll bar.
 
-    /** The height of the content that the scroll bar covers. */
+    /** The height of the scrolled element: the height of the content, limited to `mostPixels`. */
     get scrollHeight() { return Math.min(this.#total, mostPixels); }
 
     get isCoarse() { return this.#scale > 1; }
 
-    /** The position of the scroll bar for the present top. */
+    /** The position of the scroll bar for the current top. */
     get scroll() { return Math.round(this.#top / this.#scale); }
 
     /**
@@ -107,7 +107,7 @@ export class Layout {
 
     get #total() { return this.rowCount * this.rowHeight; }
 
-    /** The pixels of the content for each pixel of the scroll bar. */
+    /** The number of pixels of the content for each pixel of the scroll bar. */
     get #scale() {
         const room = this.scrollHeight - this.#height;
         return this.#total <= mostPixels || room <= 0 ? 1 : (this.#total - this.#height) / room;
@@ -115,7 +115,7 @@ export class Layout {
 
     // The keyboard.
 
-    /** The cell to which a key leads from a cell; undefined if the key has no such meaning. */
+    /** The cell to which a key moves from the cell at `position`; undefined for other keys. */
     target(key, position, isControl) {
         const page = Math.max(1, Math.floor(this.#height / this.rowHeight)) * this.#columns;
         const rowStart = position - position % this.#columns;

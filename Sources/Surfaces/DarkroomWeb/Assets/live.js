@@ -3,7 +3,7 @@
 import { call } from "./api.js";
 
 const retryTime = 3000;
-// Several calls at the same moment are one request.
+// Calls within this time cause only one request.
 const viewTime = 10;
 const focusLost = "Somebody else has changed the focus: other photos run first now.";
 
@@ -17,10 +17,10 @@ export class Live {
     #follow = "";
     #timer = 0;
     #isSending = false;
-    // What the server has taken: the whole view, and whether the focus follows it.
+    // The last view that the server has accepted, and whether the focus follows this view.
     #sent = "";
     #isFollowed = false;
-    // Whether the focus was lost while a view was sent: the message may overtake the reply.
+    // Whether the focus was lost while a view was sent: the message about the loss may arrive before the reply.
     #isLost = false;
     #isAway = false;
 
@@ -59,7 +59,7 @@ export class Live {
         });
         on("states", ({ parts, photos }) => this.#delegate.states(parts, photos));
         on("follow", ({ following }) => {
-            // The page itself may have ended it.
+            // The page itself may have ended the following.
             if (following || !this.#follow) return;
             if (this.#isSending) this.#isLost = true;
             else if (this.#isFollowed) this.#unfollow(focusLost);
@@ -106,7 +106,7 @@ export class Live {
         this.#delegate.unfollow(why);
     }
 
-    /** The photos whose states are wanted. Positions that the page only passes are not sent. */
+    /** Sets the photos whose states are wanted. Positions that the page only scrolls past are not sent. */
     show(first, count) {
         this.#view = { first, count };
         this.#schedule(viewTime);
@@ -136,7 +136,7 @@ export class Live {
         });
     }
 
-    /** Sends the latest view until the server has taken it. The server may take concurrent requests in any order. */
+    /** Sends the latest view until the server has accepted it. The server may handle concurrent requests in any order. */
     async #send() {
         const [stream, follow, body] = [this.#stream, this.#follow, this.#body];
         if (!stream || this.#isSending || body === this.#sent) return;

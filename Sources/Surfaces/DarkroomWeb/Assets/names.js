@@ -2,7 +2,7 @@
 
 import { call, isReportedByStream } from "./api.js";
 
-/** The indexes from the first without a name to the end of a range; null if all names were read. */
+/** The indexes from the first photo without a name to the end of a range; null if all names were read. */
 export function missingNames(first, count, isKnown) {
     const end = first + count;
     for (let index = first; index < end; index++) {

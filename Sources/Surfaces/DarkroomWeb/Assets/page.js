@@ -1,4 +1,4 @@
-// What all pages share: a part that is read again every two seconds, and forms that use the HTTP API.
+// The script of all pages: a part that is read again every two seconds, and forms that use the HTTP API.
 
 import { call, noAnswer } from "./api.js";
 import { notice } from "./notices.js";
@@ -30,8 +30,8 @@ document.addEventListener("submit", async (event) => {
 });
 
 /**
- * Makes an element equal to another one, and keeps its parts that are equal already: so a table keeps its scroll position
- * and the keyboard focus.
+ * Makes an element equal to a newer one, and keeps the parts that are already equal. Therefore a table keeps its scroll
+ * position and the keyboard focus.
  */
 function update(current, newer) {
     if (current.nodeName !== newer.nodeName) {
@@ -72,7 +72,7 @@ async function refresh(part) {
 const part = document.querySelector("[data-refresh]");
 if (part) {
     // The next request waits for the reply, so that an older reply does not overwrite a newer one.
-    // A page whose part has its own address has a stream, which reports failures.
+    // If the part has its own address, the page has a stream, and the stream reports failures.
     const tell = part.dataset.refresh ? () => {} : (text) => notice("connection", text);
     const refreshAgain = async () => {
         if (!document.hidden && part.checkVisibility()) {

@@ -13,7 +13,7 @@ function element(name, attributes = {}, ...children) {
 }
 
 /**
- * The addresses of the file and of the original of a photo, null without them, and of the page of the photo.
+ * The addresses of the file, of the original and of the page of a photo; null in place of a missing file or original.
  * @param {DOMStringMap} sheet the data of the page.
  * @param {Object} photo in the form of the HTTP API.
  */
@@ -120,7 +120,7 @@ export class PhotoView {
         this.#showFacts(photo.facts);
     }
 
-    /** The state in words. The stream knows whether the photo is in progress, and the reply why it has failed. */
+    /** The state in words. The stream knows whether the photo is in progress; the reply knows why the photo has failed. */
     #text(photo) {
         return photo.reason ? this.#photos.text(photo) : this.#photos.state(photo.index).text || this.#photos.text(photo);
     }

@@ -34,7 +34,7 @@ export class Results {
     #api;
     #photos;
     #delegate;
-    // Null without a filter. Replies to an earlier search are ignored.
+    // The current search; null without a filter. Replies to an earlier search are ignored.
     #search = null;
     #isReading = false;
     #refreshTimer = 0;
@@ -63,7 +63,7 @@ export class Results {
     /** The index of the photo at a position of the grid; undefined after the end of the results. */
     index(position) { return this.#search ? this.#search.found[position] : position; }
 
-    /** The position of a photo in the grid. If it was not found, the position of the next one, or of the last one. */
+    /** The position of a photo in the grid. If it was not found, the position of the next result, or else of the last. */
     position(index) {
         if (!this.#search) return index;
         const { found } = this.#search;
@@ -99,7 +99,7 @@ export class Results {
                 if (search !== this.#search) break;
                 this.#add(page.photos);
                 search.next = page.next;
-                // A reply to a search for a name may end early; the search is repeated until it has found something.
+                // A reply to a search for a name may have few results. The search continues until the screen is full.
             } while (search.next !== null && this.count < this.#visibleEnd + 1);
             if (search === this.#search) this.#delegate.searched("");
         } catch (error) {
@@ -150,7 +150,7 @@ export class Results {
         if (search !== this.#search) return;
         this.#add(page.photos);
         this.#delegate.searched("");
-        // The page may end before the last result, so the photos after that are searched when the user scrolls there.
+        // The page may end before the last result. Later photos are searched when the user scrolls there.
         if (search.next === null && page.next !== null) search.next = Math.max(page.next, (search.found.at(-1) ?? -1) + 1);
         // Results that no longer match stay, with their new states.
         const matching = new Set(page.photos.map(({ index }) => index));

@@ -157,7 +157,7 @@ class ContactSheet {
         this.#names.read();
     }
 
-    /** The photos from the first to the last visible one. Null if there is none, or if they are far from each other. */
+    /** The range of the visible photos. Null if no photo is visible, or if the visible photos are far from each other. */
     #range(first, count) {
         const most = this.#results.isFiltered ? count : Math.min(count, mostStates);
         const last = Math.min(first + most, this.#grid.count) - 1;

@@ -2,7 +2,7 @@
 // holds. The page has a list of the codes with their texts.
 
 const blockSize = 4096;
-// One byte for each of a million photos: results of a filter may be far from each other.
+// Enough for a million photos, with one byte for each photo: results of a filter may be far from each other.
 const mostBlocks = 256;
 const mostDetails = 20000;
 const unknownCode = "?".charCodeAt(0);
@@ -14,17 +14,17 @@ const otherReason = "z".charCodeAt(0);
 export class StateTable {
     #states;
 
-    /** @param {Object[]} states the code, state, text and, of failed photos, reason of each state. */
+    /** @param {Object[]} states the code, the state and the text of each state, and the reason of each failed state. */
     constructor(states) {
         this.#states = new Map(states.map((state) => [state.code, state]));
     }
 
-    /** The state with a code. A code that the page does not know is that of a new failure reason. */
+    /** The state with a code. A code that the page does not know belongs to a new failure reason. */
     state(code) {
         return code === unknownCode ? unknown : this.#states.get(code) ?? this.#states.get(otherReason);
     }
 
-    /** The code of a photo in the form of the HTTP API. */
+    /** The code of a photo that is an object of the HTTP API. */
     code({ state, reason }) {
         for (const [code, known] of this.#states) {
             if (known.state === state && known.reason === (reason ?? undefined)) return code;
@@ -33,11 +33,11 @@ export class StateTable {
     }
 }
 
-/** The codes of photos, in blocks, of which those stored last are kept. */
+/** The codes of photos, in blocks. Only the blocks that were changed last are kept. */
 export class States {
     #blocks = new Map();
 
-    /** The code of a photo; that of "?" if it is not known. */
+    /** The code of a photo; `unknownCode` if the code is not known. */
     code(index) {
         return this.#blocks.get(Math.floor(index / blockSize))?.[index % blockSize] || unknownCode;
     }
@@ -62,7 +62,7 @@ export class States {
     }
 }
 
-/** Photos in the form of the HTTP API, of which those read last are kept. */
+/** Photos as objects of the HTTP API. If there are too many, the photos that were read first are removed. */
 export class Details {
     #photos = new Map();
 
@@ -100,13 +100,13 @@ export class Photos {
         this.#isLive = isLive;
     }
 
-    /** The state of a photo: a word for styles as `state`, its `text`, and of a failed photo its `reason`. */
+    /** The state of a photo: `state` is a word for styles, `text` is for users, and a failed photo has a `reason`. */
     state(index) { return this.#table.state(this.#states.code(index)); }
 
     /** The name of a photo; undefined if it was not read, null if the server does not know it. */
     name(index) { return this.#details.get(index)?.name; }
 
-    /** The text of the state in which a reply of the HTTP API has a photo. */
+    /** The text of the state of `photo`, an object of the HTTP API. */
     text(photo) { return this.#table.state(this.#table.code(photo)).text; }
 
     /** Takes states from the stream: parts of consecutive photos, with a character for each photo. */

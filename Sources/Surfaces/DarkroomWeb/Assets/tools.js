@@ -44,7 +44,7 @@ export class SizeTool {
     }
 }
 
-/** The box with which the focus of the batch follows the page. */
+/** The check box that lets the focus of the batch follow the visible photos. */
 export class FollowTool {
     #input = tool("Visible photos run first", "checkbox", {});
 
@@ -101,7 +101,7 @@ export class JumpTool {
     set count(count) { this.#input.max = Math.max(0, count - 1); }
 }
 
-/** Takes the keys of the grid, in addition to those that move. */
+/** Handles the keys of the grid other than the keys that move. */
 export function takeKeys(grid, sizeTool) {
     // Single keys that act on the whole page are easily pressed by mistake, for example by speech input (WCAG 2.1.4).
     grid.addEventListener("keydown", (event) => {

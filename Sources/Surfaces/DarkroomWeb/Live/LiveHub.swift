@@ -6,18 +6,18 @@ import DarkroomStore
 
 /// Sends the changes of batches to all pages that watch them, as server-sent events.
 ///
-/// DESIGN. One thread reads Redis for all viewers, at most ten times a second: the facts of each watched batch once, and
-/// the states of the photos that any viewer sees. Once a second, for all batches, it reads the workers that have sent
-/// something since the last reading. Viewers that see the same photos get the same bytes. A viewer that has not received
-/// its last message gets nothing; its next message contains all changes since then. Therefore the load of Redis and the
-/// memory do not depend on the speed of the viewers.
+/// DESIGN. One thread reads Redis for all viewers, at most ten times a second: the facts of each watched batch once,
+/// and the states of the photos that any viewer sees. Once a second, the thread also reads, for all batches together,
+/// the workers that have sent a message since the last reading. Viewers that see the same photos get the same bytes. A
+/// viewer that has not received its last message gets nothing; its next message contains all changes since then.
+/// Therefore the load of Redis and the memory do not depend on the speed of the viewers.
 ///
 /// Redis sends events only while there are viewers. An event makes its batch due at once; without events, executing
 /// batches are due ten times a second and others once a second, so a lost event delays a change by a second at most.
 final class LiveHub: Sendable {
     private struct State {
         var viewers: [String: Viewer] = [:]
-        /// The viewer of each batch that the focus follows.
+        /// For each batch, the viewer that the focus of the batch follows.
         var followed: [BatchID: Viewer] = [:]
         /// Batches with events since they were last read; nil for all batches.
         var changed: Set<BatchID>? = []
@@ -48,7 +48,7 @@ final class LiveHub: Sendable {
         thread.withLock { thread in
             thread = OwnedThread("live") { [weak self] in
                 var turns = HubTurns()
-                // The hub is not kept between the turns, so that it can be released.
+                // The thread does not retain the hub between the turns, so that the hub can be released.
                 while let signal = self?.signal {
                     switch self?.turn(&turns) {
                     case .end, nil: return
@@ -78,7 +78,7 @@ final class LiveHub: Sendable {
         return isAdded ? viewer : nil
     }
 
-    /// The viewer with this id; nil if it has left.
+    /// The viewer with this id; nil if the viewer has left.
     func viewer(_ id: String) -> Viewer? { state.withLock { $0.viewers[id] } }
 
     var viewerCount: Int { state.withLock { $0.viewers.count } }
@@ -89,11 +89,11 @@ final class LiveHub: Sendable {
         signal.raise()
     }
 
-    /// Lets the focus of the batch follow a viewer. If it has followed another viewer, tells that viewer.
+    /// Lets the focus of the batch follow a viewer. If the focus has followed another viewer, tells that viewer.
     /// - Parameter photos: the photos that run first; nil if the focus no longer follows the viewer.
     func follow(_ viewer: Viewer, _ photos: ClosedRange<Int>?) {
         state.withLock { state in
-            // The page may have gone before this call.
+            // The page may have closed its connection before this call.
             guard state.viewers[viewer.id] != nil else { return }
             let before = state.followed[viewer.batch]
             if let photos {
@@ -207,7 +207,7 @@ final class LiveHub: Sendable {
     }
 
     /// Reads a batch and sends its changes.
-    /// - Returns: the message that Redis cannot be used; nil if the batch was read.
+    /// - Returns: the message about the failure if Redis cannot be used; otherwise nil.
     private func send(_ id: BatchID, to viewers: [Viewer], _ turns: inout HubTurns) -> LiveMessage? {
         do {
             // The focus is compared only if it was set before the facts are read.
@@ -233,25 +233,25 @@ final class LiveHub: Sendable {
         } catch {
             let message = LiveMessage("away", ["detail": .string(Problem(error, "watch batch \(id)").detail)])
             if error.isPassing { return message }
-            // Only this batch cannot be read, for example because of an unexpected reply.
+            // The failure concerns this batch alone, for example an unexpected reply.
             for viewer in viewers { viewer.sendAway(message) }
             return nil
         }
     }
 }
 
-/// What the thread of a hub remembers between its turns.
+/// The state of the thread of a hub between its turns.
 private struct HubTurns {
     var subscription: RedisSubscription?
     var watched: [BatchID: WatchedBatch] = [:]
-    /// When each batch may be read again, and when it must be.
+    /// For each batch, the time from which on it may be read again, and the time at which it must be read again.
     private var times: [BatchID: (earliest: ContinuousClock.Instant, latest: ContinuousClock.Instant)] = [:]
     private var changed: Set<BatchID> = []
     /// The problems of all watched batches, and when they were read.
     private var problems: (found: BatchProblems, of: Set<BatchID>, at: ContinuousClock.Instant)?
 
-    /// The problems of the watched batches, at most a second old. Of the workers, only those that have sent a message since
-    /// the last call are read.
+    /// The problems of the watched batches, at most a second old. Reads only the workers that have sent a message since
+    /// the last call.
     /// - Parameter id: a batch that is being watched from now on.
     mutating func problems(in store: BatchStore, and id: BatchID) throws(StoreError) -> BatchProblems {
         // Many pages may be opened at the same time.

@@ -5,7 +5,7 @@ import DarkroomStore
 /// downloaded nor final and that a worker runs, and `?` for a damaged state code. A failure reason that this version does
 /// not know has the code of ``FailureReason/other``.
 ///
-/// An object that was read again without a change is the same object, so that viewers are compared quickly.
+/// If a window is read again without a change, the earlier object is kept, so that windows are compared quickly.
 final class StateWindow: Sendable {
     let first: Int
     let codes: [UInt8]
@@ -23,7 +23,8 @@ final class StateWindow: Sendable {
     /// Reads the states of the photos in `range` that are fed. Blocks.
     /// - Parameters:
     ///   - range: at most ``mostPhotos`` photos.
-    ///   - running: the photos that workers run. If it is nil, all photos of the operations that workers hold count.
+    ///   - running: the photos that workers run; nil if all photos of the operations that workers hold count as
+    ///     running.
     static func read(
         _ range: Range<Int>, of batch: BatchFacts, running: [PhotoRanges]?, in store: BatchStore
     ) throws(StoreError) -> StateWindow {
@@ -39,7 +40,7 @@ final class StateWindow: Sendable {
         return StateWindow(first: photos.lowerBound, codes: codes)
     }
 
-    /// Replaces the code of each new photo that does not run with the code of a new photo.
+    /// Replaces the code `P` of each photo that does not run with the code of a new photo.
     private static func mark(_ codes: inout [UInt8], from first: Int, _ running: [PhotoRanges]) {
         var isRunning = [Bool](repeating: false, count: codes.count)
         for range in running.flatMap(\.ranges) where range.overlaps(first...first + max(codes.count, 1) - 1) {
@@ -54,7 +55,7 @@ final class StateWindow: Sendable {
 
     private static func shown(_ operation: OperationFacts, of batch: BatchFacts) -> [UInt8] {
         operation.stateCodes.map { code in
-            // `PhotoState` reads the codes of a cancelled batch.
+            // In a cancelled batch, `PhotoState` is `cancelled` for every photo that is not final.
             guard let state = PhotoState(stateCode: code, of: batch) else { return UInt8(ascii: "?") }
             return state == .new && operation.state == .executing ? inProgress : state.stateCode
         }

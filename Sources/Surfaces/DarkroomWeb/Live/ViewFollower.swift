@@ -12,7 +12,7 @@ final class ViewFollower: Sendable {
         var wanted: ClosedRange<Int>?
         /// The focus that was set.
         var applied: ClosedRange<Int>?
-        /// A finished batch has no focus.
+        /// Whether the batch has finished. A finished batch has no focus.
         var isFinished = false
 
         var isDue: Bool { wanted == nil || wanted != applied && !isFinished }
@@ -36,7 +36,7 @@ final class ViewFollower: Sendable {
         thread.withLock { thread in
             thread = OwnedThread("focus") { [weak self] in
                 while let signal = self?.signal, let isBusy = self?.turn() {
-                    // The pause makes the changes at most five a second. Until it ends, only the last position is kept.
+                    // The pause limits the changes to five a second. During the pause, only the last position is kept.
                     if isBusy { Signal().wait(timeout: Self.shortest) } else { signal.wait() }
                 }
             }
@@ -50,7 +50,7 @@ final class ViewFollower: Sendable {
         signal.raise()
     }
 
-    /// Clears the focus, unless somebody else has set another one.
+    /// Clears the focus, unless somebody else has set another focus.
     func leave(_ batch: BatchID) {
         state.withLock { $0.batches[batch]?.wanted = nil }
         signal.raise()
@@ -73,7 +73,7 @@ final class ViewFollower: Sendable {
         signal.raise()
     }
 
-    /// Keeps the focus that somebody else has set.
+    /// Stops following a batch, and keeps the focus that somebody else has set for the batch.
     /// - Parameter focus: the focus that was set here. If another focus has been requested since then, nothing happens.
     /// - Returns: whether the batch is no longer followed.
     func forget(_ batch: BatchID, _ focus: ClosedRange<Int>) -> Bool {
@@ -115,18 +115,19 @@ final class ViewFollower: Sendable {
         return isClosed ? nil : !due.isEmpty
     }
 
-    /// Returns whether Redis has taken the change; nil if it must be tried again.
+    /// Returns whether Redis has accepted the change; nil if the change must be tried again.
     private func apply(_ followed: Followed, to batch: BatchID) -> Bool? {
         do {
             if let wanted = followed.wanted {
                 _ = try client.control.focus(batch, wanted, only: false)
             } else if let applied = followed.applied {
-                // Somebody may have set another focus since then.
+                // Somebody may have set another focus in place of `applied`.
                 try client.control.clearFocus(batch, ifStill: applied)
             }
             return true
         } catch {
-            // Unless Redis is away, the batch is cancelled, finished or gone, which the stream of the page reports.
+            // Unless Redis is unreachable, the batch is cancelled, finished or gone, which the stream of the page
+            // reports.
             return DarkroomError(error, "set the focus").isTransient ? nil : false
         }
     }

@@ -7,13 +7,13 @@ final class Viewer: Sendable {
     private struct View {
         var window: Range<Int>
         var isFollowed = false
-        /// How often another page or program has taken the focus.
+        /// The number of times that another page or program has taken the focus.
         var losses = 0
-        /// Whether the viewer must be looked at although its batch has not changed.
+        /// Whether the viewer may need a message although its batch has not changed.
         var isDue = true
     }
 
-    /// What the page was last sent. Used by the thread of the hub only.
+    /// The data that were last sent to the page. Used by the thread of the hub only.
     private struct Sent {
         var facts: LiveMessage?
         var window: StateWindow?
@@ -35,7 +35,7 @@ final class Viewer: Sendable {
 
     /// - Parameters:
     ///   - wake: called when the viewer can receive its next message after it missed one.
-    ///   - onEnd: called with ``id`` when the page has gone.
+    ///   - onEnd: called with ``id`` when the page has closed its connection.
     init(
         _ batch: BatchID, _ window: Range<Int>, wake: @escaping @Sendable () -> Void,
         onEnd: @escaping @Sendable (String) -> Void
@@ -68,7 +68,7 @@ final class Viewer: Sendable {
         }
     }
 
-    /// Tells the page that the focus no longer follows it, even if it has followed the page only for a moment.
+    /// Tells the page that the focus no longer follows it, even if the focus has followed the page only for a moment.
     func loseFocus() {
         follow(false)
         view.withLock { $0.losses += 1 }
@@ -78,8 +78,8 @@ final class Viewer: Sendable {
 
     // MARK: - On the thread of the hub
 
-    /// Sends what has changed since the last message. If the client has not received that message yet, the viewer stays
-    /// due, and its next message contains all changes.
+    /// Sends the changes since the last message. If the client has not received that message yet, the viewer stays due,
+    /// and its next message contains all changes.
     func send(_ watched: inout WatchedBatch) {
         guard stream.isReady else { return view.withLock { $0.isDue = true } }
         let next = view.withLock { view in
@@ -103,7 +103,7 @@ final class Viewer: Sendable {
         }
     }
 
-    /// Sends that the batch cannot be read, once.
+    /// Sends a message that the batch cannot be read, unless the client knows this already.
     func sendAway(_ why: LiveMessage) {
         guard !sent.withLock({ $0.isAway }), stream.offer(why.bytes) else { return }
         sent.withLock { sent in

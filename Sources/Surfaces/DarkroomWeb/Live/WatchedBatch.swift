@@ -1,7 +1,7 @@
 import Darkroom
 import DarkroomStore
 
-/// What the viewers of one batch were last sent. Used by the thread of the hub only.
+/// The data of one batch that its viewers get. Used by the thread of the hub only.
 struct WatchedBatch {
     /// The shortest time between two messages about the batch as a whole, unless its state or a control has changed.
     private static let shortest = Duration.milliseconds(500)
@@ -12,7 +12,7 @@ struct WatchedBatch {
     /// The photos that workers run, according to their last heartbeats; nil if this is not known.
     private var running: [PhotoRanges]?
     private var windows: [Range<Int>: StateWindow] = [:]
-    /// The messages of this turn, each for all viewers that have the same window.
+    /// The messages of this turn, each for all viewers whose window has the same change.
     private var changes: [Change: [UInt8]] = [:]
 
     private struct Change: Hashable {
@@ -27,7 +27,7 @@ struct WatchedBatch {
         since = .now
     }
 
-    /// Takes newer facts.
+    /// Applies newer facts.
     mutating func update(_ newer: BatchFacts, now: Int, problems: BatchProblems) {
         let isUrgent =
             newer.state != facts.state || newer.controls != facts.controls || newer.counts.final == newer.photos
@@ -42,7 +42,8 @@ struct WatchedBatch {
         since = .now
     }
 
-    /// Reads what the viewers see, each photo once. The photos of a damaged batch are not read.
+    /// Reads the states of the photos that the viewers see, each photo once. The photos of a damaged batch are not
+    /// read.
     mutating func read(_ wanted: Set<Range<Int>>, in store: BatchStore) throws(StoreError) {
         var read: [Range<Int>: StateWindow] = [:]
         for group in Self.groups(of: wanted) {

@@ -78,7 +78,7 @@ enum BatchActions {
             button: "Forget")
     }
 
-    /// A page that asks before something is done.
+    /// A page that asks for a confirmation.
     private static func ask(
         _ call: Call, _ batch: BatchFacts, _ action: String, title: String, _ texts: [String], _ fields: [HTML],
         button: String

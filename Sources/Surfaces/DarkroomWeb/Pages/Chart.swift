@@ -6,9 +6,9 @@ struct Chart {
     /// A line of a chart.
     struct Line {
         let name: String
-        /// The class of its colour.
+        /// The CSS class that sets the colour of the line.
         let style: StaticString
-        /// Values by the time in milliseconds since 1970, in the order of time.
+        /// The values with their times in milliseconds since 1970, in ascending order of time.
         let points: [(time: Int, value: Double)]
     }
 
@@ -30,7 +30,7 @@ struct Chart {
             "figure", ["class": "chart"],
             .element("figcaption", [:], [.element("b", [:], title)] + lines.map(key)),
             .element("p", ["class": "axis"], .element("span", [:], text(highest))),
-            // The chart fills its place: its height does not depend on its width, and its lines are equally thick.
+            // The chart fills its place: its height is independent of its width, and all lines have the same thickness.
             .element(
                 "svg",
                 [
@@ -70,7 +70,7 @@ extension Chart {
         func rate(_ value: (ClusterTotals) -> Int) -> [(time: Int, value: Double)] {
             zip(samples, samples.dropFirst()).map { earlier, later in
                 let seconds = Double(max(1, later.time - earlier.time)) / 1000
-                // Totals that were damaged start again.
+                // Damaged totals start again at 0.
                 return (later.time, Double(max(0, value(later.totals) - value(earlier.totals))) / seconds)
             }
         }

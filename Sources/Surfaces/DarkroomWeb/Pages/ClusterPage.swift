@@ -41,7 +41,7 @@ enum ClusterPage {
         let fields = try call.fields("downloads", "filtrations")
         let (downloads, filtrations) = (try fields.number("downloads"), try fields.number("filtrations"))
         let current = try call.client.control.limits()
-        // The script can remove only both limits.
+        // The script can only remove both limits together.
         if (downloads == nil && current.downloads != nil) || (filtrations == nil && current.filtrations != nil) {
             try call.client.control.clearLimits()
         }

@@ -93,7 +93,7 @@ struct ContactSheetPage {
                 "p", [:], .element("a", ["href": site.link("hosts", query: [("batch", id)])], "Hosts of its photos")))
     }
 
-    /// What a retry has done that has led to this page.
+    /// The result of the retry that has led to this page.
     private var retried: HTML {
         guard let photos = call.text("retried").flatMap({ Int($0) }) else { return .empty }
         let notKept = call.text("notKept").flatMap { Int($0) } ?? 0
@@ -109,7 +109,7 @@ struct ContactSheetPage {
         return .element("p", ["class": "hint", "role": "status"], text + (notKept > 0 ? rest : ""))
     }
 
-    /// Why the page shows states only.
+    /// The reason why the page shows only states.
     private var withoutFiles: HTML {
         if showsFiles { return .empty }
         let folder = batch.options.output

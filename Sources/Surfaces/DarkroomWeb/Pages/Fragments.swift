@@ -4,7 +4,7 @@ import Foundation
 
 /// Pieces of HTML that several pages use.
 enum Fragments {
-    /// A bar with the share of the photos in each state. The numbers beside it say the same in words.
+    /// A bar with the share of the photos in each state. The numbers beside the bar repeat this information as text.
     static func bar(_ counts: PhotoCounts, of photos: Int) -> HTML {
         let parts: [(name: String, count: Int)] = [
             ("filtered", counts.filtered), ("failed", counts.failed), ("cancelled", counts.cancelled),
@@ -35,7 +35,7 @@ enum Fragments {
             batch.stateText(now: now, problems: problems))
     }
 
-    /// What hinders a batch or all batches, with what to do.
+    /// The problems of a batch or of all batches, with their remedies.
     /// - Parameter site: the site whose pages can carry out remedies; nil if only the text is shown.
     static func problems(_ problems: [BatchProblem], actions site: Site? = nil) -> HTML {
         guard !problems.isEmpty else { return .empty }
@@ -57,7 +57,7 @@ enum Fragments {
             "\(HumanText.localTime(milliseconds)) (\(ago) ago)")
     }
 
-    /// A table. Its heading is read out, but not shown.
+    /// A table. Screen readers read its caption, which is not shown.
     static func table(_ caption: String, _ columns: [String], _ rows: [[HTML]], _ attributes: HTML.Attributes = [:])
         -> HTML
     {
@@ -82,7 +82,7 @@ enum Fragments {
 
     /// A form with one button.
     /// - Parameters:
-    ///   - api: the method and address of the same call of the HTTP API, which scripts use.
+    ///   - api: the address of the same call of the HTTP API, which scripts use.
     static func button(
         _ text: String, _ action: String, api: String? = nil, method: String = "POST",
         fields: [(name: String, value: String)] = [], shownFor: String? = nil, isHidden: Bool = false

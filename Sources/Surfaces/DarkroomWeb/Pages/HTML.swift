@@ -7,7 +7,7 @@ struct HTML: Sendable, Equatable {
 
     private init(markup: String) { self.markup = markup }
 
-    /// Text that may come from strangers.
+    /// Text, which may come from an untrusted source.
     static func text(_ text: String) -> HTML {
         HTML(markup: escaped(PrintableText.escaped(text, keeping: ["\n"])))
     }
@@ -35,8 +35,8 @@ struct HTML: Sendable, Equatable {
 
     static let empty = HTML(markup: "")
 
-    /// Attributes in their order. An attribute whose value is nil is left out; one with an empty value is written
-    /// without a value.
+    /// The attributes of an element, in order. An attribute whose value is nil is left out; an attribute with an empty
+    /// value is written without a value.
     struct Attributes: ExpressibleByDictionaryLiteral {
         fileprivate let markup: String
 

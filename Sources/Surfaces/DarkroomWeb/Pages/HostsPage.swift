@@ -2,8 +2,8 @@ import Darkroom
 import DarkroomHTTP
 import DarkroomStore
 
-/// The page with the hosts of the photos in running workers, those that hold up most photos first: of all batches, or
-/// with `?batch=ID` of one batch.
+/// The page with the hosts of the photos in running workers: of all batches, or with `?batch=ID` of one batch. The
+/// hosts for which most photos wait are first.
 enum HostsPage {
     static let route = Route(.get, "/hosts") { call in
         let store = call.client.store

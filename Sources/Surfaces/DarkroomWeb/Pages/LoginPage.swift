@@ -19,7 +19,7 @@ struct LoginPage {
         next = request.method.isSafe ? path + Site.text(ofQuery: request.target.query.map { ($0.name, $0.value) }) : ""
     }
 
-    /// - Parameter problem: why the last attempt has failed.
+    /// - Parameter problem: why the last login has failed.
     func response(_ problem: Problem? = nil) -> HTTPResponse {
         Page(
             site, title: "Log in", part: nil, isPublic: true,
@@ -45,7 +45,7 @@ struct LoginPage {
             return try logIn(call, token, next: nil)
         },
         // Logging in changes neither batches nor the cluster, so read-only servers allow it.
-        // Everybody may send it, so all of its bodies together must be small.
+        // Everybody may send this request, so even many bodies at the same time must take little memory.
         Route(
             .post, "/login", access: .everybody, effect: Route.Effect.none, pool: .none, body: .fields(maxBytes: 4096)
         ) { call in

@@ -1,7 +1,7 @@
 import Darkroom
 import DarkroomHTTP
 
-/// A page: the frame that all pages share, around a content.
+/// A page: its content in the frame that all pages share.
 struct Page {
     /// The parts of the site, in the order of the navigation.
     enum Part: String, CaseIterable {
@@ -18,7 +18,7 @@ struct Page {
     private let content: [HTML]
     /// The script of this page, in addition to the script that all pages have.
     private let script: StaticFile?
-    /// Whether the page is for somebody who has not logged in, and so says nothing about the cluster.
+    /// Whether the page is for somebody who has not logged in, so that it must say nothing about the cluster.
     private let isPublic: Bool
 
     init(
@@ -98,7 +98,7 @@ extension Problem {
     var html: HTML { .element("p", ["class": "problem", "role": "alert"], detail) }
 }
 
-/// Why the request of a form failed, for programs, and the page with the same form for browsers.
+/// The failed request of a form: the problem for programs, and the page with the same form for browsers.
 struct FormFailure: Error {
     let problem: Problem
     let page: HTTPResponse

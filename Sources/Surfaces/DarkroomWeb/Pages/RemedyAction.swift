@@ -1,6 +1,6 @@
 import Darkroom
 
-/// A remedy that a page can carry out: a button, or a link to a page that asks before it acts.
+/// A remedy that a page can carry out: a button, or a link to a page that asks for a confirmation.
 struct RemedyAction {
     let text: String
     /// The last component of the address, for example `resume`.
@@ -8,7 +8,7 @@ struct RemedyAction {
     /// The batch; nil for the cluster.
     let batch: BatchID?
     var fields: [(name: String, value: String)] = []
-    /// Whether the address is a page that only shows or asks.
+    /// Whether the address is a page, which changes nothing until the user confirms.
     var isLink = false
 
     /// The form of an action in the HTTP API.

@@ -41,9 +41,9 @@ struct StaticFile: Sendable {
     private static let all = [style, page, sheet, icon] + modules
     private static let javaScript = "text/javascript; charset=utf-8"
 
-    /// A digest of all files. It is part of their addresses, so that browsers may keep them for ever. Scripts import each
-    /// other by relative addresses, so it is a component of the path: with a query, a script would run twice, once with
-    /// the query and once without.
+    /// A digest of all files. The digest is a part of their addresses, so that browsers may keep the files for ever. It
+    /// is a component of the path, because scripts import each other by relative addresses: with a query, a script
+    /// would run twice, once with the query and once without.
     private static let version = String(Hexadecimal.text(SHA256Digest.hash(of: all.flatMap(\.bytes))).prefix(16))
 
     static let route = Route(.get, "/static/{version}/{file}", access: .everybody, pool: .none) { call in
@@ -60,6 +60,6 @@ struct StaticFile: Sendable {
         return response
     }
 
-    /// The address of the file. It changes with the program.
+    /// The address of the file, which changes with the program.
     func link(_ site: Site) -> String { site.link("static", Self.version, name) }
 }

@@ -32,7 +32,7 @@ struct Call: Sendable {
     /// The batch in the path: an id, the beginning of an id, or a name.
     func batch() throws -> BatchFacts {
         let name = parameter("batch")
-        // Pages use ids, which need not be searched for.
+        // Pages use ids, for which no search is needed.
         if let id = BatchID(name), let facts = try client.store.facts(of: id) { return facts }
         return try client.store.batch(named: name)
     }

@@ -21,7 +21,7 @@ struct FormFields: Sendable {
     init(_ query: [RequestTarget.Parameter]) { values = query.map { ($0.name, $0.value) } }
 
     /// Reads the body of a request.
-    /// - Throws: ``Problem`` if the body is none of the forms above.
+    /// - Throws: ``Problem`` if the body has none of these forms.
     init(_ request: HTTPRequest) throws(Problem) {
         let type = request.contentType
         switch request.body {
@@ -56,8 +56,8 @@ struct FormFields: Sendable {
         return object.flatMap { name, values in values.texts.map { (name, $0) } }
     }
 
-    /// Fields as JSON or as a simple form, a form with the list as one of its parts, or the list as the whole body. Each
-    /// can have further fields in the query.
+    /// Reads fields as JSON or as a simple form, a form with the list as one of its parts, or the list as the whole
+    /// body. The query of each of them can contain further fields.
     private static func upload(
         _ file: UploadedFile, _ type: ContentTypeField, _ request: HTTPRequest
     ) throws(Problem) -> FormFields {

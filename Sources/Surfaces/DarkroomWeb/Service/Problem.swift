@@ -2,7 +2,7 @@ import Darkroom
 import DarkroomHTTP
 import DarkroomText
 
-/// Why a request failed, as problem details: RFC 9457.
+/// The failure of a request, as problem details: RFC 9457.
 struct Problem: Error, Sendable {
     let status: Int
     /// A word for programs.

@@ -3,7 +3,7 @@ import DarkroomHTTP
 /// A parameter of the query that a route of the HTTP API takes.
 struct QueryParameter: Sendable, ExpressibleByStringLiteral {
     let name: String
-    /// Whether a request may have it several times.
+    /// Whether a query may contain the parameter several times.
     let isRepeatable: Bool
 
     private init(_ name: String, isRepeatable: Bool) {
@@ -17,7 +17,7 @@ struct QueryParameter: Sendable, ExpressibleByStringLiteral {
 }
 
 extension [QueryParameter] {
-    /// - Throws: ``Problem`` if a query has other parameters than these, or several times one that is not repeatable.
+    /// - Throws: ``Problem`` if a query has other parameters than these, or repeats one that is not repeatable.
     func check(_ query: [RequestTarget.Parameter]) throws(Problem) {
         var seen: Set<String> = []
         for name in query.map(\.name) {

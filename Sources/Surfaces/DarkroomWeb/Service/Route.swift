@@ -1,6 +1,6 @@
 import DarkroomHTTP
 
-/// What the server answers to requests for a path.
+/// A path of the server, and the function that answers the requests for it.
 struct Route: Sendable {
     enum Access: Sendable {
         /// All clients; Host, Origin and address are not checked: for probes of service managers.
@@ -9,12 +9,12 @@ struct Route: Sendable {
         case everybody
         /// Clients that have logged in.
         case clients
-        /// The same, and programs with the token for the metrics.
+        /// Clients that have logged in, and programs with the token for the metrics.
         case metrics
     }
 
-    /// Whether a request changes batches or the cluster, or asks whether to change them, which
-    /// ``WebConfiguration/isReadOnly`` forbids.
+    /// Whether a request changes batches or the cluster, or asks the user for such a change.
+    /// ``WebConfiguration/isReadOnly`` forbids such requests.
     enum Effect: Sendable {
         case none
         case changes
@@ -23,7 +23,7 @@ struct Route: Sendable {
     /// The threads that make the answer.
     enum Pool: Sendable {
         /// No thread of a pool: the thread of the server makes the answer at once. For answers that must not wait for
-        /// others, and need neither Redis nor the file system.
+        /// other answers, and need neither Redis nor the file system.
         case none
         /// For answers that need Redis and the file system.
         case calls
@@ -33,7 +33,7 @@ struct Route: Sendable {
 
     let method: HTTPMethod
     let pattern: PathPattern
-    /// The parameters of the query; of an upload, the fields of the body are possible in addition.
+    /// The parameters of the query. The query of an upload can also contain the fields of its body.
     let query: [QueryParameter]
     let access: Access
     let effect: Effect

@@ -3,7 +3,7 @@ import DarkroomFiles
 import DarkroomHTTP
 import DarkroomStorage
 
-/// What all routes of a server share.
+/// The objects that all routes of a server share.
 final class Site: Sendable {
     let client: DarkroomClient
     let configuration: WebConfiguration
@@ -46,7 +46,7 @@ final class Site: Sendable {
         return configuration.prefix + (path.isEmpty ? "/" : path) + Self.text(ofQuery: query)
     }
 
-    /// The end of an address with these parameters: `?name=value`; empty without parameters.
+    /// The query at the end of an address: `?name=value`; empty without parameters.
     static func text(ofQuery query: [(name: String, value: String)]) -> String {
         let pairs = query.map { "\(RequestTarget.encoded($0.name))=\(RequestTarget.encoded($0.value))" }
         return pairs.isEmpty ? "" : "?" + pairs.joined(separator: "&")

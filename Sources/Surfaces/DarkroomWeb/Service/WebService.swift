@@ -14,7 +14,7 @@ final class WebService: HTTPService {
     init(_ site: Site, _ routes: [Route]) {
         self.site = site
         self.routes = RouteTable(routes: routes)
-        // Each thread keeps a helper process busy, whose memory counts, so there are not more on a large machine.
+        // Each thread occupies a helper process, which needs memory, so a large machine has at most 8 of these threads.
         let threads = min(ProcessInfo.processInfo.activeProcessorCount, 8)
         thumbnails = BoundedPool("thumbnails", maxThreads: threads, maxWaiting: 2000)
     }
@@ -109,11 +109,11 @@ final class WebService: HTTPService {
         if site.configuration.isReadOnly, route.effect == .changes { throw Problem.readOnly }
         var query = route.query
         if route.body == .upload {
-            // Otherwise a large list would be received before it is refused.
+            // Refused here, because otherwise the server would receive a large list before it refuses the list.
             guard site.configuration.submission != nil else { throw Problem.noSubmission }
             query += SubmissionRoutes.fields.map(QueryParameter.repeatable)
         }
-        // Pages ignore unknown parameters, because other sites add some to links.
+        // Pages ignore unknown parameters, because other sites add parameters to links.
         if isOfAPI(request) { try query.check(request.target.query) }
     }
 

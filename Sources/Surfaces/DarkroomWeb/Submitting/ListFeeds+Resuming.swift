@@ -7,8 +7,8 @@ import DarkroomStore
 
 /// Continues the submissions and feeds that were interrupted, and withdraws lists.
 extension ListFeeds {
-    /// Continues the feeds that an earlier process has not completed, on a separate thread. The thread then continues
-    /// the feeds that are interrupted because Redis is away.
+    /// Continues the feeds that an earlier process has not completed, on a separate thread. Later, this thread
+    /// continues the feeds that are interrupted because Redis is unreachable.
     package func resumeInterrupted() {
         state.withLock { $0.interrupted = lists.records().map { Feed(record: $0) } }
         // The call does not wait for the end of the thread, because the server of a list may not answer.
@@ -67,13 +67,14 @@ extension ListFeeds {
         }
     }
 
-    /// Tries a feed that has failed again later, or gives it up.
+    /// Handles a feed that has failed: tries the feed again later, or gives it up.
     func failed(_ feed: Feed, _ error: any Error) {
         // After a stop, the next start continues the feed.
         guard !state.withLock({ $0.isStopped }) else { return }
         var feed = feed
         feed.due = .now
-        // All places for feeds are taken, or Redis is away, or Redis has lost the batch.
+        // A later attempt can succeed if all places for feeds are taken, if Redis is unreachable, or if Redis lost the
+        // batch.
         var continues = DarkroomError(error, "feed a list").isTransient || !feed.wasMissing && Self.isGone(error)
         if let error = error as? PhotoListError, error.code == .unreadable {
             feed.due += Self.pause * (1 << feed.failures)
@@ -122,7 +123,7 @@ extension ListFeeds {
         do {
             try lists.write(feed.record)
         } catch {
-            // Without the mark, a start of the server before the removal submits the list.
+            // Without the mark, a server that starts before the removal submits the list.
             logger.error(
                 "cannot mark a list as not submitted", [.batch: .text(record.batch), "detail": .text("\(error)")])
         }
@@ -130,8 +131,8 @@ extension ListFeeds {
         signal.raise()
     }
 
-    /// Removes the batch of a list that the client was told is not submitted. Does so twice: Redis may execute a call on
-    /// a closed connection after a call on a new connection.
+    /// Removes the batch of a list, after the client was told that the list is not submitted. Does so twice: Redis may
+    /// execute a call on a closed connection after a call on a new connection.
     private func withdraw(_ feed: Feed) {
         var feed = feed
         do {

@@ -12,19 +12,20 @@ struct SubmittedList: Sendable {
     let location: String
     /// The uploaded file, which is removed with the last reference to this object; nil for a URL.
     let upload: UploadedFile?
-    /// The name of the list for messages.
+    /// The name of the list in messages.
     let name: String
-    /// Names as in ``SubmittedFields/names``, and values.
+    /// The fields, by their names in ``SubmittedFields/names``.
     let fields: [(name: String, value: String)]
-    /// Whether the client has closed its connection. Its list is then not submitted.
+    /// Whether the client has closed its connection. If so, its list is not submitted.
     let clientHasLeft: @Sendable () -> Bool
 }
 
 /// Submits and feeds the lists that clients of the web server send.
 ///
-/// The files in the folder `lists` outlive the process: an uploaded list, and a record with the id of its batch and the
-/// options. The record is on the disk before the batch is submitted under this id. Therefore a server that was stopped
-/// or killed at any time continues its submissions and feeds at the next start, and no batch is without its list.
+/// For each feed, the folder `lists` contains files that outlive the process: an uploaded list, and a record with the
+/// id of the batch and the options. The record is on the disk before the batch is submitted under this id. Therefore a
+/// server that was stopped or killed at any time continues its submissions and feeds at the next start, and each batch
+/// still has its list.
 package final class ListFeeds: Sendable {
     struct State {
         var coordinators: [ObjectIdentifier: Coordinator] = [:]
@@ -39,27 +40,28 @@ package final class ListFeeds: Sendable {
 
     struct Feed {
         var record: ListStore.Record
-        /// How often reading the list has failed.
+        /// The number of failures to read the list.
         var failures = 0
-        /// When an interrupted feed is tried again.
+        /// The time at which an interrupted feed is tried again.
         var due = ContinuousClock.now
         /// Whether the batch was missing in Redis when the feed was started.
         var wasMissing = false
-        /// How often the batch of a withdrawn list was removed or found missing.
+        /// The number of times that the batch of a withdrawn list was removed or found missing.
         var withdrawals = 0
     }
 
-    /// Each feed has three threads and up to 4 MiB of operations that Redis has not accepted yet. A feed that waits for
-    /// its window has fewer than a hundred operations.
+    /// The largest number of feeds. Each feed has three threads and up to 4 MiB of operations that Redis has not
+    /// accepted yet. A feed that waits for its window has fewer than a hundred operations.
     static let mostFeeds = 128
     /// The largest number of feeds of JSON documents and property lists. Each of these feeds holds its list in memory, which
     /// takes about one and a half times the size of the list.
     static let mostInMemory = 16
-    /// Each of these requests has a thread of the web server until its list has begun.
+    /// The largest number of requests whose batch is not submitted yet. Each of them occupies a thread of the web
+    /// server.
     private static let mostBeginning = 8
-    /// How long a client waits if Redis does not accept its batch.
+    /// The time that a client waits if Redis does not accept its batch.
     private static let patience = Duration.seconds(3)
-    /// The time between two attempts to continue feeds. It doubles with each failure to read the list.
+    /// The time between two attempts to continue feeds. The time doubles with each failure to read the list.
     static let pause = Duration.seconds(10)
     /// The feed of a list that cannot be read is given up after this number of attempts, which take one and a half
     /// hours.
@@ -87,7 +89,7 @@ package final class ListFeeds: Sendable {
         lists = try ListStore(in: scratch, logger: logger)
     }
 
-    /// The Redis server and the namespace of the batches, for records.
+    /// The Redis server and the namespace of the batches, as records contain them.
     var redis: String { "\(client.location) \(client.location.keys.prefix)" }
 
     var folders: SubmittedFolders { SubmittedFolders(outputs: outputs, store: client.store, logger: logger) }
@@ -185,9 +187,9 @@ package final class ListFeeds: Sendable {
     /// Starts the feed of a new batch.
     /// - Parameters:
     ///   - submission: A checked form.
-    ///   - feed: What fails or ends; nil until the batch of a new feed is submitted.
+    ///   - feed: The feed that fails or ends; nil until the batch of a new feed is submitted.
     ///   - id: The id of the batch.
-    ///   - limit: How long Redis may refuse the batch; nil for the patience of the coordinator.
+    ///   - limit: The time for which Redis may refuse the batch; nil for the patience of the coordinator.
     ///   - beforeTrying: Called on the feeding thread before each attempt to submit the batch.
     ///   - onBegun: Called on the feeding thread when the batch is submitted.
     func begin(

@@ -15,11 +15,11 @@ final class ListStore: Sendable {
         case file(String)
     }
 
-    /// What the next process needs to submit a list and to continue its feed.
+    /// The data with which the next process submits a list and continues its feed.
     struct Record {
         let batch: BatchID
         let list: List
-        /// The name that the user knows, for messages.
+        /// The name that the user knows, in messages.
         let name: String
         /// The fields of the form, see ``SubmittedFields``.
         let fields: [(name: String, value: String)]
@@ -57,7 +57,7 @@ final class ListStore: Sendable {
         let parent = try Folder(trusted: scratch)
         folder = try parent.makePrivateFolder("lists")
         try parent.makeDurable("")
-        // Uploads that no earlier process has taken.
+        // Removes the uploads that no earlier process has moved into the folder.
         for name in try parent.names() where name.hasPrefix(Self.uploads) {
             try parent.remove(name)
             noteUnsubmitted(name)
@@ -117,8 +117,8 @@ final class ListStore: Sendable {
         }
     }
 
-    /// Moves an uploaded list into the folder, so that it outlives its request. Its content is then on the disk; its name
-    /// is on the disk after ``write(_:)``.
+    /// Moves an uploaded list into the folder, so that it outlives its request. When this call returns, the content of
+    /// the list is on the disk. Its name is on the disk only after ``write(_:)``.
     func take(upload: String) throws -> List {
         let bytes = try folder.names().reduce(0) { try $0 + Int(folder.status(of: $1)?.st_size ?? 0) }
         guard bytes < Self.mostBytes else {
@@ -159,7 +159,7 @@ final class ListStore: Sendable {
                 "removed the record of a list",
                 [.batch: .text(record.batch), "list": .text(record.name), "detail": .text(why)])
         } catch {
-            // The next start removes it, because the batch is then fed or gone.
+            // The next start removes the record, because the batch is then fed or gone.
             logger.warning(
                 "cannot remove the record of a list", [.batch: .text(record.batch), "detail": .text(error.text)])
         }

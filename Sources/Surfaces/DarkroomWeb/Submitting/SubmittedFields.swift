@@ -2,7 +2,7 @@ import Darkroom
 import DarkroomFiles
 import DarkroomStorage
 
-/// The fields of a list that a client submits, except the list: fields of a ``Submission`` by their names in the HTTP API.
+/// The fields that a client submits with a list: fields of a ``Submission``, by their names in the HTTP API.
 struct SubmittedFields {
     /// The fields that clients may give. A client cannot choose the other fields of a submission.
     private static let fields: [(name: String, field: Submission.Field)] = [
@@ -25,7 +25,7 @@ struct SubmittedFields {
         "\"\(fields.first { $0.field == field }?.name ?? field.rawValue)\""
     }
 
-    /// Names and values. A field with several values is there several times.
+    /// The names and values that the client gave. A field with several values occurs several times.
     let given: [(name: String, value: String)]
     /// The folder into which batches write.
     let outputs: String

@@ -20,7 +20,8 @@ struct SubmittedFolders {
     ///   - originals: The same; empty for none.
     func make(output: String, originals: String, for batch: BatchID) {
         do {
-            // Without the number, only `darkroom submit` into this folder reads the difference, after the batch is gone.
+            // If Redis does not answer, the origin is missing. Only a later `darkroom submit` into this folder reads
+            // the origin, after the batch is gone.
             let origin = try? store.perform(store.identify())
             try StorageSchemes.place(output).reserve(for: batch, origin: origin, in: outputs)
             if !originals.isEmpty, let path = Folder.part(of: originals, below: outputs) {

@@ -16,7 +16,7 @@ final class ManifestLines: Sendable {
     private struct Lines {
         let byIndex: [Int: ManifestLine]
         let read: ContinuousClock.Instant
-        /// The bytes of the texts that other users can make long.
+        /// The size in bytes, which depends on texts that other users can make long.
         let bytes: Int
     }
 
@@ -24,7 +24,7 @@ final class ManifestLines: Sendable {
     private static let mostBytes = 32 << 20
 
     private let operations = Locked<[Key: Lines]>([:])
-    /// Each operation is read by one thread at a time; the others then find its lines. Operations may share a lock.
+    /// With these locks, one thread reads an operation, and the others then use its lines. Operations may share a lock.
     private let readers = (0..<16).map { _ in NSLock() }
 
     /// The line of a photo; nil if the manifest does not contain it. Blocks.

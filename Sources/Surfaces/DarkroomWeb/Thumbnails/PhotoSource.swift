@@ -7,8 +7,8 @@ import Glibc
 
 /// Finds photos and their files.
 extension Site {
-    /// The size of the largest manifest file that is read. Other users may write to output folders, and several requests
-    /// read manifests at a time. An operation has at most 1,000 photos, whose lines have about 8 MiB at most.
+    /// The maximum size of a manifest file in bytes. Other users may write to output folders, and several requests read
+    /// manifests at a time. The lines of an operation, which has at most 1,000 photos, have about 8 MiB at most.
     private static let maxManifestBytes = 16 << 20
 
     /// Reads the manifest of a batch; nil if its output is not in the places of this server.
@@ -82,7 +82,7 @@ extension Site {
         guard let originals = originals(of: batch) else {
             throw Self.notShown(batch.options.originals, "originals")
         }
-        // A photo that is not final has no line. The entry has the whole URL, without which the file is not found.
+        // A photo that is not final has no manifest line. The entry contains the complete URL, which leads to the file.
         guard
             let file = try record(of: index, batch).map({ OriginalsFolder.file(of: $0.url) })
                 ?? line(of: index, batch)?.original
@@ -125,6 +125,6 @@ extension Site {
 }
 
 extension ManifestLine.File {
-    /// The numbers of a manifest may be too large for a product of integers.
+    /// The number of pixels. The numbers in a manifest may be too large for a product of integers.
     fileprivate var pixels: Double { Double(width ?? 0) * Double(height ?? 0) }
 }

@@ -1,9 +1,9 @@
 import DarkroomConcurrency
 import DarkroomFiles
 
-/// Thumbnails on the disk, at most a number of bytes. If there are more, those that were not used for longest are removed.
+/// Thumbnails on the disk, up to a number of bytes. If there are more, the least recently used files are removed.
 ///
-/// A file that cannot be written is only missing: the thumbnail is then made again.
+/// A file that cannot be written does no harm: the thumbnail is made again at the next request.
 final class ThumbnailCache: Sendable {
     private struct State {
         var files: [String: (bytes: Int, used: Int)] = [:]
@@ -64,7 +64,7 @@ final class ThumbnailCache: Sendable {
         let removed = state.withLock { state -> [String] in
             guard state.bytes > maxBytes else { return [] }
             var removed: [String] = []
-            // Removes a tenth at a time, since finding the oldest files needs all of them.
+            // Removes a tenth at a time, since the search for the oldest files sorts all files.
             for (name, file) in state.files.sorted(by: { $0.value.used < $1.value.used }) {
                 guard state.bytes > maxBytes / 10 * 9 else { break }
                 state.bytes -= file.bytes

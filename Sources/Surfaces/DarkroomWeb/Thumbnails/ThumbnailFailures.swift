@@ -10,7 +10,7 @@ final class ThumbnailFailures: Sendable {
     }
 
     private static let most = 10_000
-    /// How long a failure counts that may have had another cause than the photo.
+    /// The time for which a failure counts if the photo may not be its cause.
     private static let doubt = Duration.seconds(600)
 
     private let state = Locked(State())
@@ -26,7 +26,7 @@ final class ThumbnailFailures: Sendable {
 
     /// - Parameter reason: why the photo was not decoded; nil if it was cancelled.
     func note(_ problem: Problem, of version: String, _ reason: FailureReason?) {
-        // `other`: no helper process starts, for example.
+        // With the reason `other`, the photo is not the cause: for example, no helper process starts.
         guard let reason, reason != .other else { return }
         let isCertain = [.notAnImage, .unsupportedFormat, .damaged, .tooManyPixels].contains(reason)
         state.withLock { state in

@@ -8,9 +8,9 @@ import Foundation
 
 /// Makes small JPEGs of photos, and keeps them on the disk.
 ///
-/// The bytes come from strangers. This process reads them and passes them to a helper process, which decodes them.
+/// The bytes are untrusted. This process reads them and passes them to a helper process, which decodes them.
 final class ThumbnailMaker: Sendable {
-    /// How many photos are decoded at the same time.
+    /// The number of photos that are decoded at the same time.
     enum Turn: Sendable {
         /// As many as there are threads for thumbnails. Only photos that need little memory are decoded.
         case together
@@ -33,7 +33,7 @@ final class ThumbnailMaker: Sendable {
     private let cache: ThumbnailCache
     private let failures = ThumbnailFailures()
     private let helpers: PhotoHelpers
-    /// The bytes of all photos that are being decoded: one of the largest photos, and many others.
+    /// The budget for the bytes of all photos in decoding: enough for one of the largest photos and many others.
     private let budget = ByteBudget(ThumbnailMaker.maxBytes + 64 << 20)
 
     /// - Parameter helpers: the processes that decode the photos.
@@ -76,7 +76,7 @@ final class ThumbnailMaker: Sendable {
         var encoding = EncodingSettings()
         encoding.format = .fixed(.jpeg)
         encoding.quality = 80
-        // To convert the colours instead would take longer than everything else.
+        // Keeps the colour profile: converting the colours instead would take longer than all other steps.
         encoding.metadata = .profile
         let chain = try FilterChain(parsing: "resize=\(width)x\(width),inside,enlarge:no")
         var options = DevelopOptions(

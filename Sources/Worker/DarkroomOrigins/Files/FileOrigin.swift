@@ -1,10 +1,10 @@
 import DarkroomTransfer
 
-/// The files of this machine. The engine reads them, so that they wait for their turn by their priorities, like transfers.
+/// The files of this machine. The engine reads them in the order of their priorities, like transfers.
 struct FileOrigin: PhotoOrigin {
     let engine: TransferEngine
 
-    /// When the engine resolves the links of the path, it checks that the file is in a folder that may be read.
+    /// Always nil. The engine checks whether the file is in an allowed folder when it resolves the links of the path.
     func problem(of url: String) -> TransferError? { nil }
 
     func fetch(_ request: PhotoRequest, completion: @escaping FetchCompletion) {

@@ -2,16 +2,16 @@ import DarkroomConcurrency
 import DarkroomModel
 import DarkroomStorage
 
-/// The originals of a batch in a worker: their folder, and which of its bytes cannot be decoded.
+/// The originals of a batch in a worker: their folder, and notes about the originals that cannot be decoded.
 package final class BatchOriginals: Sendable {
     package let folder: OriginalsFolder
     /// The file system of the folder; nil if it cannot be identified.
     package let domain: StorageDomain?
-    /// The bytes that cannot be decoded, by the index of their photo. These photos are downloaded again.
+    /// The originals that cannot be decoded, by the index of their photo. These photos are downloaded again.
     private let unusable = Locked<[Int: Unusable]>([:])
 
-    /// Bytes in the folder that cannot be decoded. Another batch may have developed them with other options. Therefore they
-    /// stay until another download gives a photo that can be developed, or the same bytes, which can be had again.
+    /// Bytes in the folder that cannot be decoded. Another batch may have developed them with other options. Therefore
+    /// they stay until another download returns usable bytes, or returns the same bytes, which the server still has.
     package struct Unusable: Sendable {
         package let reason: FailureReason
         package let detail: String
@@ -24,7 +24,7 @@ package final class BatchOriginals: Sendable {
             self.digest = digest
         }
 
-        /// The detail of the photo's failure after it also failed with another download.
+        /// The detail of the photo's failure if the photo also fails with the bytes of another download.
         package func detail(after reason: FailureReason, _ other: String) -> String {
             "\(detail); downloaded again: \(reason.word)\(other.isEmpty ? "" : ": \(other)")"
         }
@@ -36,13 +36,13 @@ package final class BatchOriginals: Sendable {
         domain = folder.domain
     }
 
-    /// Whether the bytes of a photo cannot be decoded.
+    /// Whether the original of a photo cannot be decoded.
     package func isUnusable(_ index: Int) -> Bool { unusable.withLock { $0[index] != nil } }
 
-    /// Notes that the bytes of a photo cannot be decoded.
+    /// Notes that the original of a photo cannot be decoded.
     package func note(_ bytes: Unusable, of index: Int) { unusable.withLock { $0[index] = bytes } }
 
-    /// Removes and returns the note about the bytes of a photo.
+    /// Removes and returns the note about the original of a photo.
     @discardableResult
     package func takeUnusable(_ index: Int) -> Unusable? { unusable.withLock { $0.removeValue(forKey: index) } }
 }

@@ -3,9 +3,10 @@ import DarkroomModel
 import DarkroomStorage
 import DarkroomTransfer
 
-/// An origin whose bytes a batch keeps. It reads a photo's bytes from the batch's folder of originals. If they are not there, it
-/// fetches them from the inner origin, and writes them to the folder before the fetch ends. Bytes that replace unusable bytes
-/// (``BatchOriginals/Unusable``) are written by the worker, after they were decoded.
+/// An origin that keeps the bytes of photos in a batch's folder of originals. If the folder has a photo, the origin
+/// reads it there. Otherwise the origin fetches the bytes from the inner origin, and writes them to the folder before
+/// the fetch ends. The worker writes the bytes that replace unusable bytes (``BatchOriginals/Unusable``), after it has
+/// decoded them.
 package struct CachedOrigin: PhotoOrigin {
     private let origin: any PhotoOrigin
     private let originals: BatchOriginals
@@ -13,7 +14,7 @@ package struct CachedOrigin: PhotoOrigin {
     private let isWaitedFor: @Sendable (StorageFault) -> Bool
 
     /// - Parameters:
-    ///   - origin: has the bytes that are not in the folder.
+    ///   - origin: the inner origin, for bytes that are not in the folder.
     ///   - originals: the folder of the batch.
     ///   - isWaitedFor: called when bytes could not be written; if it returns true, the photo is started again later.
     package init(

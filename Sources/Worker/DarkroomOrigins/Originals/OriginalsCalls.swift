@@ -9,12 +9,12 @@ import DarkroomTransfer
 /// filtrations cannot write the file: a photo counts as downloaded only after its file was written, even while filtrations are
 /// suspended. Therefore these calls have their own threads.
 package final class OriginalsCalls: Sendable {
-    /// The rules also apply to bytes from a folder.
+    /// The rules for fetches, which also apply to bytes from a folder.
     let rules: FetchRules
     private let threads = ThreadPool("darkroom-originals", maxThreads: 4)
     private let fileCalls: FileCalls
     private let worker: String
-    /// A counter that gives each attempt of a photo its own temporary file name.
+    /// A counter that gives each write its own temporary file name.
     private let writes = Locked(0)
 
     /// - Parameters:
@@ -36,7 +36,7 @@ package final class OriginalsCalls: Sendable {
         }
     }
 
-    /// A writer's name that no other attempt has.
+    /// Returns a writer name that no other call returns.
     func nextWriter() -> String {
         let number = writes.withLock { number in
             number += 1

@@ -71,7 +71,7 @@ package struct OriginalsFolder: Sendable {
     ///   - way: the requests that fetched the bytes.
     ///   - time: the time of the file; nil for the current time.
     ///   - held: the operation of the photo.
-    ///   - writer: unique among all workers and their attempts.
+    ///   - writer: a name that is unique among all writes of all workers.
     package func write(
         _ bytes: [UInt8], of record: PhotoRecord, by way: [RequestStop], time: FileTime? = nil, for held: HeldOperation,
         writer: String
@@ -85,11 +85,11 @@ package struct OriginalsFolder: Sendable {
         try write(bytes, to: Self.file(of: record.url), temporaryName, time)
     }
 
-    /// Removes the bytes of a URL, so that its next photo downloads them. If another worker has replaced them, its bytes
-    /// stay. If it replaces them between the comparison and the removal, its bytes are removed, and the next photo downloads
-    /// them again. Blocks.
+    /// Removes the file of a URL, so that the next photo with this URL downloads the bytes again. If another worker has
+    /// already replaced the file, the new file stays. If the other worker replaces it between the comparison and the
+    /// removal, the new file is removed, too, and the next photo downloads the bytes again. Blocks.
     /// - Parameter digest: the SHA-256 digest of the bytes.
-    /// - Returns: whether no bytes are left.
+    /// - Returns: true if the file no longer exists.
     package func remove(_ url: String, ifDigestIs digest: [UInt8]) -> Bool {
         do throws(SystemFailure) {
             let folder = try place.open(), file = Self.file(of: url)
@@ -106,12 +106,12 @@ package struct OriginalsFolder: Sendable {
     private func write(
         _ bytes: [UInt8], to file: String, _ temporaryName: String, _ time: FileTime? = nil
     ) throws(StorageFault) {
-        // Creates only subfolders of the folder, because the mount point of an unmounted share must stay empty.
+        // Creates only subfolders of the folder, because the mount point of an unmounted file system must stay empty.
         try AtomicFiles.write(
             bytes, to: file, in: place, temporaryName: temporaryName, time: time, isDurable: true)
     }
 
-    /// Removes what crashed workers have left of these photos with lower fencing tokens.
+    /// Removes the temporary files of these photos that crashed workers with lower fencing tokens have left.
     package func removeRemains(of held: HeldOperation, _ records: [PhotoRecord]) {
         // If the folder cannot be opened, its temporary files stay, which does no harm.
         guard let root = try? place.open() else { return }

@@ -15,7 +15,7 @@ final class BatchContext: Sendable {
     let storage: any BatchStorage
     /// The downloaded bytes; nil if they are not kept.
     let originals: BatchOriginals?
-    /// The number that the batch received when it took its output, see ``BatchFacts/outputTaken``.
+    /// The number that Redis gave the batch when the batch took its output, see ``BatchFacts/outputTaken``.
     let taken: Int
 
     /// Creates the context of a batch, and checks its folders.

@@ -7,7 +7,7 @@ import DarkroomWorkerState
 /// Claims operations while the worker can take more of them, on a separate thread.
 final class ClaimLoop: Sendable {
     private let worker: WorkerCore
-    /// How many workers received the last notice of new work.
+    /// The number of workers that received the last notice of new work.
     private let workers = Locked(1)
 
     init(_ worker: WorkerCore) { self.worker = worker }
@@ -126,7 +126,7 @@ final class ClaimLoop: Sendable {
                     return claimed
                 }
             } catch {
-                // The heartbeat loop detects when Redis is reachable again. It renews the leases before this loop
+                // The heartbeat loop detects when Redis is reachable again, and renews the leases before this loop
                 // claims.
                 coordination.redisFailed(error)
                 if error.code == .unexpectedReply {

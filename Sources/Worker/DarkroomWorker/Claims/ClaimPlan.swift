@@ -10,7 +10,7 @@ struct ClaimPlan {
         /// Whether the claim takes only operations of batches of which this worker has no photo left to start.
         var isForDrained = false
 
-        /// The position in the ready queues from which to continue; "" is their beginning.
+        /// The position in the ready queues at which the claim starts; "" is their beginning.
         var next = ""
 
         /// Whether the claim takes operations of all batches.
@@ -37,10 +37,10 @@ struct ClaimPlan {
     private var pass: Pass?
     /// The time at which ``next(_:_:)`` last returned an ordinary claim, see ``Claim/isOrdinary``.
     private var lastClaim: ContinuousClock.Instant
-    /// The turn counter at the time at which the ready queues had no operation for this worker; nil if they may have
-    /// one. The counter grows whenever a batch enters a ready queue.
+    /// The turn counter at the last time when the ready queues had no operation for this worker; nil if they may have
+    /// one now. The counter grows whenever a batch enters a ready queue.
     private var emptyTurn: Int?
-    /// Until this time the worker claims no operations of this priority and lower ones.
+    /// Before `end`, the worker claims no operations of this priority or a lower one.
     private var heldBack: (priority: BatchPriority, end: ContinuousClock.Instant)?
     /// Whether the worker held no operation at the last call of ``next(_:_:)``.
     private var wasIdle = true
@@ -67,21 +67,21 @@ struct ClaimPlan {
         notices = notices.suffix(Self.maxNotices - 2) + [(due, priority), (due + .milliseconds(100), priority)]
     }
 
-    /// Handles the turn counter of the ready queues in a heartbeat reply. A claim is due unless the counter shows that
-    /// the ready queues still have no operation for this worker.
+    /// Handles the turn counter of the ready queues in a heartbeat reply. A claim is due at once if the counter shows
+    /// that the ready queues may have operations for this worker.
     mutating func observed(turn: Int, _ now: ContinuousClock.Instant) {
         if turn != emptyTurn { nextAttempt = min(nextAttempt, now) }
     }
 
-    /// Until `end`, claims no operations of `priority` and lower ones, because this worker has released some of them for an
-    /// idle worker.
+    /// Before `end`, claims no operations of `priority` or a lower one, because this worker has released some of them
+    /// for an idle worker.
     mutating func hold(back priority: BatchPriority, until end: ContinuousClock.Instant) {
         let highest = heldBack.map { max($0.priority, priority) } ?? priority
         heldBack = (highest, end)
-        more = max(more ?? priority, priority)  // a claim follows the end, in case the other worker has left some
+        more = max(more ?? priority, priority)  // claims again after `end`, for operations that are left
     }
 
-    /// The demand without the operations that are left to another worker, unless this worker is idle itself.
+    /// The demand, excluding the operations that are left to another worker; the whole demand if this worker is idle.
     private func allowed(_ wants: ClaimDemand, _ now: ContinuousClock.Instant) -> ClaimDemand {
         guard let heldBack, now < heldBack.end, !wants.isIdle else { return wants }
         var allowed = wants
@@ -96,7 +96,7 @@ struct ClaimPlan {
     /// Returns the claim to send now; nil if no claim is due.
     mutating func next(_ now: ContinuousClock.Instant, _ wants: ClaimDemand) -> Claim? {
         let wants = allowed(wants, now)
-        // The claim of an idle worker tells the others that it is idle, even if the ready queues are known to be empty.
+        // The claim of an idle worker tells other workers that it is idle, even if the ready queues are empty.
         if wants.isIdle, !wasIdle { nextAttempt = min(nextAttempt, now) }
         wasIdle = wants.isIdle
         let announced = notices.filter { $0.due <= now }.map(\.priority).max()
@@ -128,9 +128,9 @@ struct ClaimPlan {
     /// Records the result of a claim.
     /// - Parameters:
     ///   - next: the position to continue from; "" if the claim reached the end of the ready queues.
-    ///   - sawAll: whether the claim skipped only refused batches, and the cluster is not suspended. Only then does a
-    ///     pass without operations mean that there are none until the turn counter changes.
-    ///   - again: the time until the next claim if nothing changes; nil: ``idleInterval``.
+    ///   - sawAll: true if the claim skipped only refused batches and the cluster is not suspended. If a pass of such
+    ///     claims returns no operations, there are none for this worker until the turn counter changes.
+    ///   - again: the time until the next claim if nothing changes; nil for ``idleInterval``.
     mutating func claimed(
         _ claim: Claim, _ priorities: [BatchPriority], next: String, turn: Int, sawAll: Bool, again: Duration? = nil
     ) {

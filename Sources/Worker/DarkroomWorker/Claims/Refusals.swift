@@ -8,8 +8,8 @@ import DarkroomStore
 struct Refusals {
     /// The event that ends a refusal.
     enum End: Sendable {
-        /// A successful check of the batch. The associated values are the options of the batch, and the number that the
-        /// batch received when it took its output folder.
+        /// A successful check of the batch. The associated values are the options of the batch, and the number that
+        /// Redis gave the batch when it took its output folder.
         case check(BatchOptions, taken: Int)
         /// The end of a fixed time; by then, somebody may have removed the cause.
         case time
@@ -18,7 +18,7 @@ struct Refusals {
     }
 
     private struct Entry {
-        /// Nil if there are too many refusals to keep each of them.
+        /// Nil if there were already ``limit`` refusals when the batch was refused.
         var refusal: Refusal?
         let end: End
         /// The time at which the worker checks whether the cause is gone.
@@ -38,17 +38,17 @@ struct Refusals {
     /// The largest number of refused batches. If there are more, the refusal that is due first is
     /// withdrawn.
     static let mostKept = 100_000
-    /// How long a batch is refused if there are more than ``limit`` refusals.
+    /// The duration of a refusal that is kept without a reason.
     static let crowdInterval = Duration.seconds(600)
-    /// How often the worker checks whether it can run a refused batch.
+    /// The interval between two checks whether the worker can run a refused batch.
     static let checkInterval = Duration.seconds(5)
-    /// How long a batch with an unreadable operation is refused.
+    /// The duration of the refusal of a batch with an unreadable operation.
     static let timeInterval = Duration.seconds(60)
     /// The longest time for which a batch is refused because its storage does not answer.
     static let answerInterval = Duration.seconds(600)
     private static let maxDue = 1000
 
-    /// The refused batches whose refusal is kept, at most ``limit``.
+    /// The refused batches with the reasons, excluding refusals that are kept without a reason.
     var kept: [BatchID: Refusal] { refusals.compactMapValues(\.refusal) }
 
     var batches: [BatchID] { Array(refusals.keys) }
@@ -87,7 +87,7 @@ struct Refusals {
         }
     }
 
-    /// Keeps refusing a batch, with the refusal that a check has found.
+    /// Continues to refuse a batch, with the refusal that a check has returned.
     mutating func keep(_ batch: BatchID, _ refusal: Refusal, _ now: ContinuousClock.Instant) {
         guard let end = refusals[batch]?.end else { return }
         refusals[batch]?.refusal = refusal
@@ -100,7 +100,7 @@ struct Refusals {
             .map { ($0.key, $0.value.end) }
     }
 
-    /// Makes all refusals that end with a check due now.
+    /// Sets the due time of all refusals that end with a check to now.
     mutating func checkAgain(_ now: ContinuousClock.Instant) {
         for (batch, entry) in refusals {
             if case .check = entry.end { refusals[batch]?.due = now }
@@ -134,7 +134,7 @@ struct Refusals {
         withdrawn.subtract(changes.removed)
         // Redis must also remove the refusals that ended while the claim was in flight.
         withdrawn.formUnion(changes.added.filter { refusals[$0] == nil })
-        // Redis has lost refusals, or knows refusals that this worker did not send.
+        // If the counts differ, Redis has lost refusals, or knows refusals that this worker did not send.
         if count != refusals.count - unsent.count + withdrawn.count { replacesAll = true }
     }
 

@@ -78,7 +78,7 @@ extension WorkerCore {
             let locations = options.locations
             if let domain = storageCalls.hungDomain(of: locations) {
                 refuse(batch, Self.noAnswer(domain), until: .answer(domain))
-                // The storage may have answered in the meantime.
+                // The storage may have answered between the check and the refusal.
                 if storageCalls.hungDomain(of: locations) != domain { refusals.withLock { $0.recovered(domain) } }
                 return decline(operation)
             }
@@ -108,7 +108,7 @@ extension WorkerCore {
     }
 
     /// Opens the storage of a batch, and takes it for the batch.
-    /// - Throws: ``Refusal`` if no file can be written there.
+    /// - Throws: ``Refusal`` if no file can be written to the storage.
     private func openStorage(of context: BatchContext) throws(Refusal) -> any HeldStorage {
         let storage = try context.storage.take()
         for case .outputBlocked(let refusal) in effects(of: .outputOpened(context.id, storage.domains)) {
@@ -131,7 +131,7 @@ extension WorkerCore {
     /// The time after which ``checkRefusals()`` starts no further check. The next call checks the other batches.
     private static let maxCheckTime = Duration.seconds(10)
 
-    /// Checks whether the causes of refusals are gone. This needs no claim. Blocks while a folder does not answer.
+    /// Checks, without a claim, whether the causes of refusals are gone. Blocks while a folder does not answer.
     func checkRefusals() {
         var isAnyWithdrawn = false
         var taken: [BatchID: Int] = [:]  // refused because another batch took the folder
@@ -177,7 +177,7 @@ extension WorkerCore {
         if let refusal = found.withLock({ $0 }) { throw refusal }
     }
 
-    /// The batches in `due` that have ended and whose check would create folders.
+    /// The batches in `due` that are finished, cancelled or forgotten and whose check would create folders.
     /// - Returns: nil if Redis is unreachable.
     private func batchesThatAreOver(_ due: [(batch: BatchID, end: Refusals.End)]) -> Set<BatchID>? {
         let making = due.filter { if case .check(let options, _) = $0.end { options.remoteOutput } else { false } }
@@ -195,7 +195,7 @@ extension WorkerCore {
         return batches.filter { batch in (now[batch] ?? 0) > (taken[batch] ?? 0) }
     }
 
-    /// Ends the refusals of batches that have ended.
+    /// Withdraws the refusals of batches that are finished, cancelled or forgotten.
     func pruneRefusals() {
         let refused = refusals.withLock { $0.batches }
         for start in stride(from: 0, to: refused.count, by: 1000) {

@@ -2,8 +2,8 @@
 package struct CommandLimits: Sendable {
     /// The address space of each process in bytes (`RLIMIT_AS`).
     package var memory = 2 << 30
-    /// The CPU time. In the style `process` it applies to each process and to the sum of all processes, in the style
-    /// `stream` to the program of the command.
+    /// The CPU time. In the style `process`, the limit applies to each process and to the sum of all processes. In the
+    /// style `stream`, it applies to the program of the command.
     package var processorTime: Duration = .seconds(60)
     /// The elapsed time.
     package var time: Duration = .seconds(120)

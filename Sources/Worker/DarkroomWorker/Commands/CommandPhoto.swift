@@ -44,7 +44,7 @@ package struct CommandPhoto: Sendable {
     }
 
     /// The line before the bytes of this photo on the standard input of a `stream` command.
-    /// - Parameter number: the number of the photo among those of the process, from 1.
+    /// - Parameter number: the number of the photo among the photos of the process, from 1.
     func header(number: Int) -> [UInt8] {
         var line: [UInt8] = []
         let header: JSON = [

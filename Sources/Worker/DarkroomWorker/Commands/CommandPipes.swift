@@ -1,12 +1,12 @@
 import CSystem
 import Foundation
 
-/// The three pipes of a command. Reading and writing at the worker's ends does not block.
+/// The three pipes of a command. The worker's ends are non-blocking.
 final class CommandPipes {
     private var ends: [Int32] = []
 
-    /// The capacity in bytes that the worker asks for, so that a photo takes few switches between the processes. The
-    /// kernel may refuse it.
+    /// The capacity in bytes that the worker requests for standard input and output, so that a photo takes few switches
+    /// between the processes. The kernel may refuse this capacity.
     private static let capacity: Int32 = 1 << 20
 
     init() throws(StartFailure) {
@@ -31,7 +31,7 @@ final class CommandPipes {
     /// The worker's end of the standard error.
     var errors: Int32 { ends[4] }
 
-    /// The standard input, output and error of the command.
+    /// The command's ends: its standard input, output and error.
     var commandEnds: [Int32] { [ends[0], ends[3], ends[5]] }
 
     func closeInput() { close(at: 1) }

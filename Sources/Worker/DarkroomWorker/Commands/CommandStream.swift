@@ -5,7 +5,7 @@ import Foundation
 /// A kept command of the style `stream`, which gets photos one after the other. Used by one thread at a time.
 final class CommandStream: PooledProcess, @unchecked Sendable {  // used by one thread at a time, see `FilterCommand`
     let command: RunningCommand
-    /// The number of photos that were answered.
+    /// The number of photos for which the command has sent an answer.
     private(set) var photos = 0
 
     init(_ command: RunningCommand) { self.command = command }

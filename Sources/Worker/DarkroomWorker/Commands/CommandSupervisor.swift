@@ -11,10 +11,10 @@ final class CommandSupervisor: PooledProcess {
     private let hasEnded = Locked(false)
     /// The time limit for starting a command. The first start includes the start of the supervisor.
     private static let patience = Duration.seconds(60)
-    /// How often a waiting call checks for a cancellation.
+    /// The interval at which a waiting call checks for a cancellation.
     private static let pollTime = timeval(tv_sec: 0, tv_usec: 20_000)
-    /// The time in which a supervisor kills all processes of its command and removes the temporary folder. A process
-    /// that waits for a disk cannot be killed; the worker does not wait for it any longer.
+    /// The longest time that the worker waits for a supervisor to kill all processes of its command and to remove the
+    /// temporary folder. A process that waits for a disk cannot be killed.
     private static let endMilliseconds: Int32 = 5000
 
     /// Starts a supervisor with the nice value of this thread.

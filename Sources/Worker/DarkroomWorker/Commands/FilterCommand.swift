@@ -13,16 +13,16 @@ package final class FilterCommand: Sendable {
     package enum Style: String, CaseIterable, Sendable {
         /// A process for each photo: the photo on standard input, the result on standard output.
         case process
-        /// A kept process, which gets photos one after the other in a simple framing.
+        /// A kept process, which gets photos one after the other. A line of JSON precedes each photo and each result.
         case stream
     }
 
-    /// What a command gets of a photo.
+    /// The form in which a command gets a photo.
     package enum Input: String, CaseIterable, Sendable {
-        /// The result of the previous step; as the first step the downloaded bytes, which are not checked.
+        /// The result of the previous step. The first step gets the downloaded bytes, which are not checked.
         case bytes
-        /// A PNG file in sRGB without metadata that this program has encoded, so that the command decodes no file of a
-        /// stranger.
+        /// A PNG file in sRGB without metadata that this program has encoded, so that the command does not decode an
+        /// untrusted file.
         case png
     }
 
@@ -31,13 +31,13 @@ package final class FilterCommand: Sendable {
     let input: Input
     let limits: CommandLimits
     private let program: CommandProgram
-    /// The environment of the command without the variables of a photo.
+    /// The environment of the command, excluding the variables of a photo.
     private let environment: [String]
     private let supervisors = ProcessPool<CommandSupervisor>()
     private let streams = ProcessPool<CommandStream>()
 
     private static let childrenList = "/proc/thread-self/children"
-    /// The variables of the worker that a command gets, in addition to all that begin with `LC_`.
+    /// The variables of the worker that a command gets, in addition to all variables that begin with `LC_`.
     private static let inherited: Set = ["PATH", "HOME", "LANG", "TZ"]
 
     /// Finds the program of the command.
@@ -113,8 +113,8 @@ package final class FilterCommand: Sendable {
                 break
             } catch {
                 command.stop()
-                // Another program has killed the supervisor, for example the kernel because of a lack of memory. The photo
-                // may be innocent, so it gets another attempt.
+                // Another program, or the kernel for lack of memory, has killed the supervisor. The photo may not be
+                // the cause, so the command is started once more.
                 guard case .supervisorLost = error, mayTryAgain else { throw failure(error, of: command) }
                 mayTryAgain = false
                 command = try start()
@@ -226,7 +226,7 @@ package final class FilterCommand: Sendable {
         }
     }
 
-    /// A failure with the end of the command's standard error.
+    /// A failure whose detail contains the shortened standard error of the command.
     private func failed(_ reason: FailureReason, _ what: String, _ command: RunningCommand) -> PhotoProduct.Failure {
         let text = "custom filter \(name): the command \(what)"
         let errors = command.lastErrors(most: HelperAnswer.maxDetail)

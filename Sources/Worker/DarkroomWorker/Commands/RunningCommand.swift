@@ -28,7 +28,7 @@ final class RunningCommand: @unchecked Sendable {  // used by one thread at a ti
     private(set) var end: csystem_command_end?
     private var printedErrors: [UInt8] = []
 
-    /// How often a waiting exchange checks for a cancellation and for the time limits.
+    /// The interval at which a waiting exchange checks for a cancellation and for the time limits.
     private static let pollMilliseconds: Int32 = 20
     private static let chunkBytes = 256 << 10
     private static let maxErrorBytes = 64 << 20
@@ -44,7 +44,7 @@ final class RunningCommand: @unchecked Sendable {  // used by one thread at a ti
     /// Ends the command and its supervisor, and waits until all processes of the command have ended.
     func stop() { supervisor.end(command: identifier) }
 
-    /// Whether the command reads its standard input, as far as is known.
+    /// Whether the worker can write to the standard input of the command: neither side is known to have closed it.
     var hasInput: Bool { pipes.input >= 0 }
 
     /// Whether the command waits for its next photo: it is running, and has printed nothing since its last answer.
@@ -54,8 +54,9 @@ final class RunningCommand: @unchecked Sendable {  // used by one thread at a ti
         return hasInput && poll(&events, 2, 0) == 0
     }
 
-    /// Writes `pieces` to the command, and passes its output to `receive`, in any order. Returns when the command has
-    /// ended, or when `receive` has returned true and all pieces are written. Blocks SIGPIPE on this thread permanently.
+    /// Writes `pieces` to the command, and passes the command's output to `receive` as it arrives. Returns when the
+    /// command has ended, or when `receive` has returned true and all pieces are written. Blocks SIGPIPE on this thread
+    /// permanently.
     /// - Parameters:
     ///   - closesInput: whether the standard input is closed after the last piece.
     ///   - receive: gets the next bytes of the standard output, and returns whether the answer is complete.
@@ -136,12 +137,12 @@ final class RunningCommand: @unchecked Sendable {  // used by one thread at a ti
         }
     }
 
-    /// The end of the standard error of the last exchange: at most `most` Unicode scalars.
+    /// The standard error of the last exchange, shortened to `most` Unicode scalars, see ``CommandErrors/text(most:)``.
     func lastErrors(most: Int) -> String {
         CommandErrors(String(decoding: printedErrors, as: UTF8.self)).text(most: most)
     }
 
-    /// Reads the present standard error. Returns the number of bytes, which is 0 if the command has closed it.
+    /// Reads the available standard error. Returns the number of bytes, which is 0 if the command has closed it.
     private func readErrors(_ chunk: UnsafeMutableRawBufferPointer) -> Int {
         let count = read(pipes.errors, chunk.baseAddress, chunk.count)
         guard count > 0 else { return 0 }

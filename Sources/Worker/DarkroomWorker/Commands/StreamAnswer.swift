@@ -37,7 +37,7 @@ struct StreamAnswerReader {
         self.maxBytes = maxBytes
     }
 
-    /// - Throws: `invalid` if the bytes are not an answer, or continue after its end.
+    /// - Throws: `invalid` if the bytes are not an answer, or if bytes follow the answer.
     mutating func receive(_ received: UnsafeRawBufferPointer) throws(RunningCommand.Stop) {
         var rest = received[...]
         if count == nil, answer == nil {

@@ -4,8 +4,8 @@ import DarkroomTransfer
 
 /// The hosts and folders from which a worker may download photos, and the limits of a download.
 public struct DownloadRules: Sendable {
-    /// The maximum number of concurrent requests to one host. If nil, the worker learns the number for each host: it begins
-    /// with 4, and grows to at most 32, or 100 with HTTP/2, while the host answers as fast as before.
+    /// The maximum number of concurrent requests to one host. If nil, the worker learns the number for each host: the
+    /// number begins at 4, and grows to at most 32, or 100 with HTTP/2, while the host answers as fast as before.
     public var connectionsPerHost: Int?
     /// Whether HTTP/2 is used with servers that offer it.
     public var usesHTTP2 = true
@@ -26,11 +26,11 @@ public struct DownloadRules: Sendable {
     public var minBytesPerSecond = 4 << 10
     /// The maximum size of a download in bytes.
     public var maxBytes = 64 << 20
-    /// The maximum number of redirects in one attempt.
+    /// The maximum number of redirects in one download attempt.
     public var maxRedirects = 5
-    /// The number of retries after temporary failures of a photo itself.
+    /// The maximum number of retries of a photo after temporary failures, except refusals and silence of its host.
     public var retries = 100
-    /// How long after the first such failure a retry may begin.
+    /// A retry may begin only within this time after the first such failure.
     public var retryTime: Duration = .seconds(90)
     /// Request headers. `Accept: image/*` is sent to all hosts, `photos.example=Authorization: Bearer ...` only to this
     /// host and only over https. Other prefixes: `HOST:PORT=` for another port, `http://HOST=` also for http,
@@ -56,8 +56,8 @@ public struct DownloadRules: Sendable {
 
     /// A PEM file with the certificate authorities for https; nil for those of the system.
     public var certificateAuthorities: String?
-    /// The proxy for all downloads, for example `socks5h://user:password@proxy.example:1080`; nil for none. The schemes are
-    /// http, https and socks5h. The proxy looks up the names of the hosts. Its own address must be allowed.
+    /// The proxy for all downloads, for example `socks5h://user:password@proxy.example:1080`; nil for none. The schemes
+    /// are http, https and socks5h. The proxy looks up the host names. These rules must allow the proxy's address.
     public var proxy: String?
 
     /// The name servers, as addresses with optional ports; empty: those of the system.

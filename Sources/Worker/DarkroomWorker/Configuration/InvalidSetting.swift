@@ -6,7 +6,7 @@ package struct InvalidSetting: Error, CustomStringConvertible {
     /// Why a setting is not allowed.
     package enum Problem: Sendable {
         case outOfBounds(SettingNumber, lowest: SettingNumber, highest: SettingNumber, isTooLow: Bool)
-        /// - Parameter value: the value as it is shown; nil if it may be a secret.
+        /// - Parameter value: the value as messages show it; nil if it may be a secret.
         case invalid(value: String?, String)
     }
 
@@ -43,13 +43,13 @@ package enum SettingNumber: Sendable, CustomStringConvertible {
 
 /// Checks settings.
 struct SettingCheck {
-    /// The beginning of the settings' names.
+    /// The text before the name of each setting.
     var prefix = ""
 
-    /// The upper bound of times.
+    /// The upper bound of durations.
     static let year = Duration.seconds(365 * 24 * 3600)
 
-    /// - Throws: ``InvalidSetting`` if the value is out of bounds. A nil is always allowed.
+    /// - Throws: ``InvalidSetting`` if the value is out of bounds; nil is always allowed.
     func number<Value: Comparable>(
         _ name: String, _ value: Value?, in bounds: ClosedRange<Value>, _ number: (Value) -> SettingNumber
     ) throws(InvalidSetting) {
@@ -73,7 +73,7 @@ struct SettingCheck {
     }
 
     /// The parsed texts of a setting.
-    /// - Parameter problem: what is wrong with a text.
+    /// - Parameter problem: returns the description of a parse error.
     func parsed<Value, Failure: Error>(
         _ name: String, _ texts: [String], _ parse: (String) throws(Failure) -> Value, _ problem: (Failure) -> String
     ) throws(InvalidSetting) -> [Value] {
@@ -88,7 +88,7 @@ struct SettingCheck {
         return values
     }
 
-    /// - Parameter value: the value as it is shown; nil if it may be a secret.
+    /// - Parameter value: the value as messages show it; nil if it may be a secret.
     func invalid(_ name: String, _ value: String?, _ problem: String) -> InvalidSetting {
         InvalidSetting(setting: prefix + name, problem: .invalid(value: value, problem))
     }

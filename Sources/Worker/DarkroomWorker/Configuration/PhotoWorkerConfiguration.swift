@@ -4,8 +4,8 @@ import Foundation
 
 /// The permissions and limits of a worker.
 public struct PhotoWorkerConfiguration: Sendable {
-    /// The maximum number of downloads that receive data at the same time; nil for 128 for each processor core, up to 1024.
-    /// Up to 2,000 more wait for their servers.
+    /// The maximum number of downloads that receive data at the same time; nil for 128 for each processor core, up to
+    /// 1024. Up to 2,000 further downloads wait for their servers.
     public var downloads: Int?
     /// The maximum number of concurrent filtrations; nil for the number of processor cores.
     public var filtrations: Int?
@@ -85,8 +85,8 @@ public struct PhotoWorkerConfiguration: Sendable {
         try downloadRules.check()
     }
 
-    /// The number of concurrent downloads. By default, slow servers must not keep the processors waiting, and more
-    /// downloads cost only memory, which is bounded by ``maxWaitingBytes``.
+    /// The number of concurrent downloads. The default is high, so that slow servers do not keep the processors
+    /// waiting. More downloads cost only memory, which is bounded by ``maxWaitingBytes``.
     var downloadSlots: Int { downloads ?? min(1024, 128 * ProcessInfo.processInfo.activeProcessorCount) }
 
     /// The number of concurrent filtrations.

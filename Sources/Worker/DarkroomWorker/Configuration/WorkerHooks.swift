@@ -17,7 +17,7 @@ package struct WorkerHooks: Sendable {
     package var receivesNotices = true
     /// The settings of the transfer engine that ``DownloadRules`` does not have.
     package var transfer = TransferConfiguration()
-    /// An operation of which all photos wait for less time than this stays in the worker. It is released if they wait longer.
+    /// The worker keeps an operation whose photos all wait if the wait is shorter than this time, else releases it.
     package var leastDeferral: Duration = .seconds(10)
     /// How long a file system call may take before the worker stops renewing the lease of its operation. Must be longer
     /// than the slowest disk needs to flush its cache; otherwise no worker could finish an operation.

@@ -56,7 +56,7 @@ final class HeartbeatLoop: Sendable {
             coordination.leaseGuard.asked(at: began)
             coordination.logger.writeDue()
             if hasMore { continue }
-            // Before the worker is asked: a claim that gets operations after that ends the rest.
+            // Set before the worker state is read: a claim that gets operations after the reading ends the rest.
             let wasResting = coordination.isResting.withLock { $0 }
             coordination.isResting.withLock { $0 = rest != nil }
             let (lease, isIdle) = worker.read { ($0.shortestLease, $0.held.isEmpty) }
@@ -81,26 +81,26 @@ final class HeartbeatLoop: Sendable {
         shortestLease.map { min(.seconds(3), $0 / 5) } ?? .seconds(3)
     }
 
-    /// The time until the next heartbeat of a worker that holds no operation and whose facts do not change: 12 s, less if few
-    /// workers do the maintenance in Redis. Each heartbeat does a step of it, and leases age by at most 3 s with each step.
+    /// The time until the next heartbeat of a worker that holds no operation and whose facts do not change: 12 s, or
+    /// less with few workers. Each heartbeat does a step of the maintenance, which ages leases by at most 3 s.
     static func rest(workers: Int) -> Duration { min(.seconds(12), max(.seconds(3), .milliseconds(500) * workers)) }
 
-    /// The part of its rest that a worker waits, at random: workers that become idle at the same time would otherwise send
-    /// their heartbeats at the same time, and do no maintenance in between.
+    /// The fraction of its rest that a worker waits, chosen at random. Otherwise workers that become idle at the same
+    /// time would always send their heartbeats at the same time, with no maintenance between these times.
     private static func phase(_ isResting: Bool) -> Double { Double.random(in: isResting ? 0.85...1 : 0...1) }
 
-    /// How long the connection waits for a reply. If the connection is lost without an error, the leases must still be
-    /// renewed before the shortest possible lease (6 s) expires. Therefore the sum of the time since the last renewal,
-    /// this timeout and the time for a new connection must be less than 6 s.
+    /// The time that the connection waits for a reply. If the connection is lost without an error, the leases must
+    /// still be renewed before the shortest possible lease (6 s) expires. Therefore the sum of the time since the last
+    /// renewal, this timeout and the time for a new connection must be less than 6 s.
     static let replyTimeout = Duration.seconds(3)
 
     /// The time between a failed heartbeat and the next one.
     static let retryInterval = Duration.milliseconds(250)
 
-    /// Sends a heartbeat and applies the reply. Then checks batches if it is this worker's task.
-    /// - Parameter isRepairing: whether this worker continues a check of batches.
-    /// - Returns: whether the next heartbeat should follow at once; and how long it may wait if the worker stays idle, nil if it
-    ///   is not idle.
+    /// Sends a heartbeat and applies the reply. Then, if it is due, checks whether the data of batches are consistent.
+    /// - Parameter isRepairing: whether this worker has begun such a check and must continue it.
+    /// - Returns: `hasMore`: whether the next heartbeat should follow at once. `rest`: the time until the next
+    ///   heartbeat if the worker stays idle; nil if the worker is not idle.
     private func beat(_ isRepairing: inout Bool) throws(StoreError) -> (hasMore: Bool, rest: Duration?) {
         let highest = worker.read { $0.controlsVersion }
         let (held, stuck) = worker.renewed
@@ -150,7 +150,8 @@ final class HeartbeatLoop: Sendable {
                     [.batch: .text(skipped.batch?.description ?? "unknown"), "error": .text(skipped.error)])
             }
             isRepairing = steps.hasMore
-            // The next heartbeat continues after the shortest interval, so that repairs use only a part of Redis.
+            // The next heartbeat continues after the shortest interval, so that repairs do not occupy Redis all the
+            // time.
             if isRepairing { coordination.heartbeatSignal.raise() }
         }
         return (

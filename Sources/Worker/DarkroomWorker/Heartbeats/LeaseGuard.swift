@@ -2,10 +2,9 @@ import Foundation
 
 /// After a pause of the process, blocks the worker until it has asked Redis which leases it still has.
 ///
-/// If the worker's process was stopped or its machine slept, other workers may have claimed its operations in the
-/// meantime. Therefore the worker gives a file its final name, or writes a manifest, only if its last heartbeat was
-/// sent less than one lease ago. A failed heartbeat also counts, because no lease expires while no worker reaches
-/// Redis.
+/// If the worker's process was stopped or its machine slept, other workers may have claimed its operations during the
+/// pause. Therefore the worker gives a file its final name, or writes a manifest, only if its last heartbeat was sent
+/// less than one lease ago. A failed heartbeat also counts, because no lease expires while no worker reaches Redis.
 final class LeaseGuard: @unchecked Sendable {  // `lastAsked` and `isOver` are only touched while `condition` is locked
     private let condition = NSCondition()
     private var lastAsked = ContinuousClock.now

@@ -3,12 +3,12 @@ import DarkroomText
 /// The facts about a worker that Redis has, so that a heartbeat sends only those that have changed.
 struct SentFacts {
     private var values: [String: String] = [:]
-    /// When all facts were last sent; nil if they must be sent.
+    /// The time at which all facts were last sent; nil if all facts must be sent again.
     private var complete: ContinuousClock.Instant?
     /// The number of running workers.
     private var workers = 0
 
-    /// All facts are sent at least so often, because another program may have changed them in Redis.
+    /// The longest time between two messages with all facts. Another program may have changed the facts in Redis.
     private static let longest = Duration.seconds(60)
 
     /// The facts in one heartbeat.
@@ -20,7 +20,7 @@ struct SentFacts {
         let rest: Duration?
     }
 
-    /// The facts to send with the next heartbeat, among them the interval until the one after it.
+    /// The facts to send with the next heartbeat. They include the time until the heartbeat after it.
     /// - Parameters:
     ///   - facts: all facts about the worker.
     ///   - isIdle: whether the worker holds no operation.
@@ -36,14 +36,14 @@ struct SentFacts {
         return Message(facts: all, isComplete: false, rest: rest)
     }
 
-    /// Redis has answered a heartbeat.
+    /// Records that Redis has answered the heartbeat with this message.
     mutating func sent(_ message: Message, workers: Int, _ now: ContinuousClock.Instant = .now) {
         if message.isComplete { complete = now }
         for (field, value) in message.facts { values[field] = value }
         self.workers = workers
     }
 
-    /// Redis may have lost the facts.
+    /// Records that Redis may have lost the facts.
     mutating func forget() {
         values = [:]
         complete = nil

@@ -4,7 +4,7 @@ import DarkroomStore
 import DarkroomTransfer
 import DarkroomWorkerState
 
-/// The resources for which photos waited since the worker started, by batch, for a bounded number of batches.
+/// For each of a bounded number of batches, the resources for which its photos have waited since the worker started.
 final class WaitSamples: Sendable {
     private struct State {
         var waits: [BatchID: (waits: ResourceWaits, lastUse: Int)] = [:]
@@ -13,14 +13,14 @@ final class WaitSamples: Sendable {
     }
 
     static let mostBatches = 50
-    /// The least time between two samples. Heartbeats may follow each other within milliseconds.
+    /// The shortest time between two samples. Heartbeats may follow each other within milliseconds.
     private static let interval = Duration.milliseconds(2500)
 
     private let state = Locked(State())
 
     typealias Sample = (resource: ResourceWaits.Resource, host: String?)
 
-    /// The samples, to which this call adds one if the last one is old enough.
+    /// Returns the waits of each batch. Adds a sample first if the last sample is old enough.
     func waits(_ now: ContinuousClock.Instant = .now, _ sample: () -> [BatchID: Sample]) -> [BatchID: ResourceWaits] {
         let isDue = state.withLock { state in
             let isDue = state.last.map { now - $0 >= Self.interval } ?? true
@@ -46,12 +46,12 @@ final class WaitSamples: Sendable {
     /// The resource for which most photos of a batch wait now; nil if none waits.
     /// - Parameters:
     ///   - hosts: the hosts of the worker.
-    ///   - filtrations: how many filtrations may run at a time.
+    ///   - filtrations: the limit of concurrent filtrations.
     static func resource(
         of batch: BatchID, _ load: BatchLoad, _ hosts: [HostFacts], filtrations: Int
     ) -> Sample? {
         if load.isStorageBlocked { return (.disk, nil) }
-        // While this number of photos is ready for filtration, faster downloads would change nothing.
+        // While at least this number of photos is ready for filtration, faster downloads would change nothing.
         if load.downloaded >= filtrations { return (.filters, nil) }
         var photos: [ResourceWaits.Resource: Int] = [
             .downloads: load.downloading, .filters: load.downloaded + load.filtering, .host: load.requested.photos,
@@ -59,7 +59,7 @@ final class WaitSamples: Sendable {
         var most: [ResourceWaits.Resource: (photos: Int, host: String)] = [:]
         for host in hosts {
             let waiting = host.batches[batch]?.waiting ?? 0
-            // The engine knows the limits of a host when its name is known.
+            // The engine knows the limits of a host only after it has looked up the host name.
             let resource: ResourceWaits.Resource =
                 host.allowed == 0 && host.state == .unknown
                 ? .names : host.state.isHeld || host.rate == nil ? .host : .rate

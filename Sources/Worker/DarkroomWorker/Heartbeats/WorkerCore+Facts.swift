@@ -6,7 +6,7 @@ import DarkroomWorkerState
 import Foundation
 
 extension WorkerCore {
-    /// The fields of `{namespace}:worker:<id>`, of which heartbeats send those that have changed.
+    /// The fields of `{namespace}:worker:<id>`. Heartbeats send the fields that have changed.
     var facts: [(field: String, value: String)] {
         let (operations, limits, activity, batches) = read {
             ($0.held, $0.limits, $0.activity, $0.batchActivities)
@@ -14,7 +14,7 @@ extension WorkerCore {
         let hosts = hosts
         let waited = waitSamples.waits {
             var loads = read { $0.batchLoads }
-            // The photos of a batch of which this worker has no operation may wait until its operations are due.
+            // The photos of deferred operations also wait, although this worker may hold no operation of their batch.
             for batch in hosts.hosts.flatMap(\.batches) where batch.value.waiting > 0 {
                 loads[batch.key] = loads[batch.key] ?? BatchLoad()
             }
@@ -51,7 +51,7 @@ extension WorkerCore {
         }
         return waiting.compactMap { batch in
             let hosts = batch.waitingURLs.compactMap(TransferHost.name(in:))
-            // Of several hosts, name the one that most of these photos wait for.
+            // If there are several hosts, names the host for which most of these photos wait.
             let counts = hosts.reduce(into: [String: Int]()) { $0[$1, default: 0] += 1 }
             guard let host = counts.max(by: { ($0.value, $1.key) < ($1.value, $0.key) })?.key else { return nil }
             return WorkerFacts.Wait(batch: batch.batch, photos: batch.waiting, host: host, holder: holders[host])

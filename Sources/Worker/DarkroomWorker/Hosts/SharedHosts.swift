@@ -2,7 +2,7 @@ import DarkroomConcurrency
 import DarkroomHosts
 import DarkroomStore
 
-/// Shares the hosts of this worker with other workers, in Redis.
+/// Divides the permits of hosts among all workers that use them, through Redis.
 struct SharedHosts: HostExchange {
     private let coordination: Coordination
     /// Set when Redis has denied the script.

@@ -12,7 +12,7 @@ extension WorkerCore {
             hosts: overview.hosts.map { HostFacts($0, now) }, others: HostFacts.batches(overview.others))
     }
 
-    /// The photos of the operation count as waiting for their hosts, although no worker holds the operation.
+    /// Counts the photos of a deferred operation as waiting for their hosts until `due`, although no worker holds it.
     func noteDeferral(_ release: WorkerState.Release, until due: ContinuousClock.Instant) {
         let hosts = release.waitingURLs.compactMap(TransferHost.name(in:))
         let counts = hosts.reduce(into: [String: Int]()) { $0[$1, default: 0] += 1 }

@@ -15,7 +15,7 @@ package struct ConfinementFacts: Sendable {
         self.hasNamespaces = hasNamespaces
     }
 
-    /// Returns what this machine supports for this user.
+    /// Returns the parts that this machine supports for this user.
     package static func found() -> ConfinementFacts {
         let found = csystem_available_confinement()
         return ConfinementFacts(

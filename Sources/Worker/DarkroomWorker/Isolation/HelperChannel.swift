@@ -23,7 +23,7 @@ struct HelperChannel {
     static let maxAnswerHeaderBytes = 64 << 10
     /// The largest number of bytes for which memory is allocated at once. Nearly all files are smaller.
     private static let partBytes = 64 << 20
-    /// How often a waiting call checks `isStopped`.
+    /// The interval at which a waiting call checks `isStopped`.
     private static let pollMilliseconds: Int32 = 20
 
     /// Sends a message. Blocks until the kernel has accepted it.
@@ -78,7 +78,7 @@ struct HelperChannel {
         }
     }
 
-    /// The other process announces the number of bytes, so memory is allocated as the bytes arrive.
+    /// The other process claims the number of bytes. Therefore memory is allocated only as the bytes arrive.
     private func receive(_ count: Int, _ isStopped: (() -> Bool)?) throws(Failure) -> [UInt8] {
         var bytes = try receivePart(min(count, Self.partBytes), isStopped)
         while bytes.count < count { bytes += try receivePart(min(count - bytes.count, Self.partBytes), isStopped) }

@@ -33,6 +33,6 @@ enum HelperLimits {
     /// formats have 8 bytes per pixel (16 bits with alpha), and LZW compression may turn these into 12 bytes. The rest
     /// is for metadata.
     ///
-    /// The files of several renditions together may have the size for the largest photo that the worker accepts.
+    /// The files of all renditions together may have the size allowed for the largest photo that the worker accepts.
     static func fileBytes(of photo: Int, pixels: Int) -> Int { 64 << 20 + 2 * photo + 12 * min(pixels, 1 << 50) }
 }

@@ -56,7 +56,7 @@ final class HelperProcess: PooledProcess {
     private let program: HelperProgram
     /// The time limit of the start: the helper may have to load libraries from a slow disk.
     private static let patience = Duration.seconds(60)
-    /// How many times a helper may send the size of one photo: the size of the file, and larger sizes that filters make.
+    /// The maximum number of sizes that a helper may send for one photo: each filter that enlarges the photo adds one.
     private static let maxSizes = 1000
 
     /// Starts a helper, and blocks until the helper is confined.

@@ -115,7 +115,7 @@ struct HelperService {
             sizeIsKnown: { pixels in
                 guard pixels > largest else { return }
                 largest = pixels
-                // If this message cannot be sent, the worker has ended. Then sending the answer fails, too.
+                // Sending fails only if the worker has ended. In that case the helper cannot send the answer either.
                 try? channel.send(HelperAnswer(pixels: pixels), Self.nothing)
             })
     }

@@ -40,7 +40,7 @@ package final class PhotoHelpers: Sendable {
     /// Develops a photo in a helper. Blocks.
     /// - Parameters:
     ///   - maxBytes: the largest number of bytes of all files together.
-    ///   - isCancelled: called often.
+    ///   - isCancelled: called every 20 ms.
     /// - Returns: a file for each output of the options.
     package func develop(
         _ options: DevelopOptions, _ bytes: [UInt8], maxBytes: Int = .max, isCancelled: @escaping () -> Bool

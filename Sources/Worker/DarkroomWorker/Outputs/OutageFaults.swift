@@ -8,7 +8,7 @@ struct OutageFaults {
         fileprivate(set) var latest: StorageFault
         /// The batch that had ``latest``.
         let batch: BatchID
-        /// Temporary files that could not be removed during the outage. They are removed when it is over.
+        /// Temporary files that could not be removed during the outage. They are removed when the outage is over.
         fileprivate(set) var remains: [(check: any StorageCheck, path: String)] = []
     }
 
@@ -18,9 +18,9 @@ struct OutageFaults {
 
     subscript(outage: Int) -> Faults? { faults[outage] }
 
-    /// Adds a fault to an outage. The outage is over when there is room for the largest photo.
-    /// - Parameter begins: whether the outage began with this fault. Other faults of an outage that is over, or whose first
-    ///   fault is still to be added, are left out.
+    /// Adds a fault to an outage. The outage is over only when there is room for the largest photo of its faults.
+    /// - Parameter begins: whether the outage began with this fault. If false, the fault is ignored if the outage is
+    ///   over or its first fault has not been added yet.
     mutating func add(_ fault: StorageFault, of batch: BatchID, to outage: Int, begins: Bool) {
         if begins { faults[outage] = Faults(latest: fault, batch: batch) }
         guard var known = faults[outage] else { return }
@@ -31,7 +31,7 @@ struct OutageFaults {
         faults[outage] = known
     }
 
-    /// Another fault now causes an outage.
+    /// Replaces the fault that causes an outage.
     mutating func change(_ outage: Int, to fault: StorageFault) { faults[outage]?.latest = fault }
 
     mutating func end(_ outage: Int) { faults[outage] = nil }

@@ -42,7 +42,7 @@ final class StorageMonitor: Sendable {
     }
 
     private func check(_ outage: StorageOutage) {
-        // Without a fault, the outage has just begun.
+        // If there is no fault, the outage has just begun and its first fault has not been added yet.
         guard let faults = core.outages.withLock({ $0[outage.number] }) else { return }
         let location = faults.latest.check.location
         // If the storage does not answer, it is checked when it answers again.
@@ -55,8 +55,8 @@ final class StorageMonitor: Sendable {
 
     private func checkNow(_ outage: StorageOutage, _ faults: OutageFaults.Faults) {
         let check = faults.latest.check
-        // `retry --overwrite` gives the batch a higher number, with which it takes the place back. If Redis cannot be read,
-        // the next check tries again.
+        // `retry --overwrite` gives the batch a higher number, with which the batch takes its output folder back. If
+        // Redis cannot be read, the next check tries again.
         if faults.latest.isTaken,
             let taken = try? core.coordination.store.outputsTaken(by: [faults.batch])[faults.batch]
         {

@@ -16,8 +16,7 @@ struct StartFailure: Error {
     enum Retry {
         case never
         case atOnce
-        /// If the machine lacks processes, open files, memory or disk space, an attempt after a pause may succeed, and the
-        /// photo does not fail.
+        /// The machine lacks processes, open files, memory or disk space. Another start after a pause may succeed.
         case afterPause
     }
 
@@ -39,9 +38,9 @@ struct ProcessUse<Value> {
     }
 
     /// - Parameters:
-    ///   - isKept: whether the process may get another photo. If its state is in doubt, it may not.
-    ///   - mayBeOfEarlierPhotos: whether earlier photos of the process may have caused the failure. Then a new process
-    ///     tries the photo again.
+    ///   - isKept: whether the process may get another photo; false if the state of the process is in doubt.
+    ///   - mayBeOfEarlierPhotos: whether earlier photos of the process may have caused the failure. If they may, a new
+    ///     process tries the photo again.
     ///   - isTriedAgain: whether a new process tries the photo again in any case.
     init(
         failure: PhotoProduct.Failure, isKept: Bool = false, mayBeOfEarlierPhotos: Bool = false,
@@ -92,7 +91,7 @@ final class ProcessPool<Process: PooledProcess>: Sendable {
         return nil
     }
 
-    /// Keeps a process for another photo. After 5,000 photos it is ended, because it may leak memory.
+    /// Keeps a process for another photo. Ends the process after 5,000 photos, because it may leak memory.
     func putBack(_ process: Process) {
         guard process.photos < 5000, process.isUsable else { return process.end() }
         idle.withLock { $0.append(process) }

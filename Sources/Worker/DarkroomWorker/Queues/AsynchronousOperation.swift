@@ -3,8 +3,8 @@ import Foundation
 
 /// An operation that is executing until ``finish()`` is called. It occupies a slot of its queue, but no thread.
 ///
-/// On Linux, an operation queue detects the end of an operation by key-value observing. So, after `isFinished` has
-/// become true, ``finish()`` must notify with exactly the key strings that the queue observes. A second call of
+/// On Linux, an operation queue detects the end of an operation by key-value observing. Therefore, after `isFinished`
+/// has become true, ``finish()`` must notify with exactly the key strings that the queue observes. A second call of
 /// ``finish()`` has no effect. Even a cancelled operation ends only with ``finish()``.
 class AsynchronousOperation: Operation, @unchecked Sendable {  // `progress` is behind a lock
     private enum Progress { case waiting, executing, finished }

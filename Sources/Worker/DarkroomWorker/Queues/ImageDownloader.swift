@@ -20,7 +20,7 @@ final class ImageDownloader: AsynchronousOperation, @unchecked Sendable {
     typealias Fetch = @Sendable (PhotoRequest, @escaping FetchCompletion) -> Void
 
     /// - Parameters:
-    ///   - steps: what the fetch asks and tells at its steps.
+    ///   - steps: the functions that the fetch calls at its steps.
     ///   - onEnd: called with the result, once, before the operation is finished.
     init(
         _ photo: RunningPhoto, urgency: Urgency, steps: TransferSteps, fetch: @escaping Fetch,

@@ -66,7 +66,7 @@ final class PendingOperations: Sendable {
     /// Queues the filtration of a downloaded photo. `work` runs on a thread of the image filtration queue.
     func filter(_ job: FilterJob, work: @escaping @Sendable (FilterJob) -> Void) {
         let filtration = ImageFiltration(job) { [self] job in
-            // The photo may have been withdrawn and queued again in the meantime.
+            // The photo may have been withdrawn and queued again before this filtration started.
             let key = ObjectIdentifier(job.task)
             inProgress.withLock { if $0.filtrations[key]?.attempt == job.attempt { $0.filtrations[key] = nil } }
             work(job)

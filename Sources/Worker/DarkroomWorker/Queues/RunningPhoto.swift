@@ -3,7 +3,7 @@ import DarkroomModel
 import DarkroomStorage
 import DarkroomWorkerState
 
-/// A photo that runs in this worker, with the context of its batch and the results of its operation.
+/// A photo that runs in this worker, with the context of its batch and the sink for the results of its operation.
 struct RunningPhoto: Sendable {
     let task: PhotoTask
     let context: BatchContext

@@ -33,8 +33,8 @@ final class PhotoEvents: Sendable {
             entries.append((batch, index, stateCode))
         }
 
-        /// Removes and returns the next message. Its batch is the batch of the oldest state code, but not the batch of
-        /// the last message if state codes of other batches wait.
+        /// Removes and returns the next message, which is about the batch of the oldest state code. If state codes of
+        /// several batches wait, the batch of the last message is skipped.
         mutating func next() -> Message? {
             let other = entries.first { $0.batch != last } ?? entries.first
             guard let batch = other?.batch ?? dropped.keys.first else { return nil }
@@ -152,7 +152,7 @@ final class PhotoEvents: Sendable {
         for _ in 0..<Self.maxUnanswered where !backlog.withLock({ $0.isEmpty }) { send() }
     }
 
-    /// Waits until the next message may be sent, even if new state codes are added in the meantime.
+    /// Waits until the next message may be sent. New state codes do not end the wait.
     private func pause() {
         let end = ContinuousClock.now + (isReceived.withLock { $0 } ? Self.interval : Self.idleInterval)
         while !stopped.isSet, .now < end { news.wait(timeout: end - .now) }

@@ -10,12 +10,12 @@ final class ReportLoop: Sendable {
     private let worker: WorkerCore
     private let stopped = Latch()
 
-    /// If an operation does not end, its changes are reported after this time.
+    /// The time after which the changes of an operation are reported if the operation has not ended.
     private static let patience = Duration.seconds(1)
-    /// Each deferral is multiplied by a random factor between 1 and this one, so that the operations of a host are not
-    /// all due at the same time.
+    /// Each deferral is multiplied by a random factor between 1 and this factor, so that the operations of a host are
+    /// not all due at the same time.
     private static let longestSpread = 1.1
-    /// How long an idle worker has to claim the operations that were released for it.
+    /// The time for which the worker does not claim operations again that it has released for an idle worker.
     private static let shareTime = Duration.milliseconds(500)
 
     init(_ worker: WorkerCore) { self.worker = worker }
@@ -57,7 +57,7 @@ final class ReportLoop: Sendable {
         _ = release()
     }
 
-    /// Sends reports. For cancelled batches only the manifests are written; their operations are released next.
+    /// Sends reports. For cancelled batches, only writes the manifests; the caller releases the operations afterwards.
     /// - Returns: false if some of the reports must be sent again later.
     private func send(_ reports: [WorkerState.Report], _ waiting: inout Set<HeldOperation>) -> Bool {
         var files = worker.writeFiles(of: reports)
@@ -104,7 +104,7 @@ final class ReportLoop: Sendable {
         return isComplete
     }
 
-    /// Passes the photos whose results Redis accepted or refused to the observer.
+    /// Tells the observer which results of photos Redis has accepted, and how many photos were cancelled.
     private func observe(
         _ reply: ReportReply, to report: WorkerState.Report, _ began: ContinuousClock.Instant,
         _ ended: ContinuousClock.Instant

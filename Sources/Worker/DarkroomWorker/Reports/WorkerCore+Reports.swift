@@ -11,7 +11,7 @@ extension WorkerCore {
             var given: Set<HeldOperation> = []
             for report in reports {
                 guard let files = files(of: report.held) else {
-                    given.insert(report.held)  // dropped in the meantime, for example with an earlier report
+                    given.insert(report.held)  // already dropped, for example with an earlier report
                     continue
                 }
                 do throws(StorageFault) {
@@ -20,7 +20,7 @@ extension WorkerCore {
                     if report.isCancelled || blocks(error, report.held.batch) {
                         failures[report.held] = error.detail
                     } else {
-                        // Only this file cannot be written. The next claim writes a file with another name.
+                        // The fault concerns this file alone. The next claim writes a file with another name.
                         giveUp([report.held], error, of: report.held.batch)
                         given.insert(report.held)
                     }
@@ -64,7 +64,7 @@ extension WorkerCore {
         return given
     }
 
-    /// The local operations whose results meet a condition.
+    /// The local operations whose sinks meet a condition.
     private func operations(_ condition: (any OperationSink) -> Bool) -> [HeldOperation] {
         files.withLock { $0 }.filter { condition($0.value.sink) }.map(\.key)
     }

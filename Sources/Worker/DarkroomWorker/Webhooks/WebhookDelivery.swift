@@ -16,13 +16,13 @@ final class WebhookDelivery: Sendable {
     private static let maxAtOnce = 8
     private static let maxAtOnceToAServer = 4
     private static let timeout = Duration.seconds(10)
-    /// How long other workers ignore a webhook that this worker has taken.
+    /// The time for which other workers ignore a webhook that this worker has taken.
     private static let hold = Duration.seconds(60)
     /// The largest number of webhooks in a heartbeat reply.
     private static let fullList = 10
     /// The number of webhooks that one search reads.
     private static let searchSize = 1000
-    /// The largest number of pending webhooks. A later search finds the others again.
+    /// The largest number of pending webhooks. A later search finds the webhooks beyond this number again.
     static let maxPending = 10_000
     /// A search reads the webhooks that became due since the last search. After this interval, a search reads all due
     /// webhooks again, because some of them may have been found and not delivered.
@@ -35,7 +35,7 @@ final class WebhookDelivery: Sendable {
         var underway: [String: String] = [:]
         /// The next search starts at the due time `time`, and skips the first `read` webhooks with this due time.
         var searchFrom = (time: 0, read: 0)
-        /// The time of the last search that began with the webhook that had been due for the longest time.
+        /// The time at which the last search of all due webhooks began.
         var fullSearch = ContinuousClock.now
         /// The time at which the next search may start; nil while a search is running.
         var nextSearch: ContinuousClock.Instant? = .now
@@ -65,7 +65,7 @@ final class WebhookDelivery: Sendable {
         self.logger = logger
     }
 
-    /// Delivers those due webhooks that this worker may deliver. Never blocks. Called with each heartbeat reply.
+    /// Delivers the due webhooks that this worker may deliver. Never blocks. Called with each heartbeat reply.
     func offer(_ due: [DueWebhook]) {
         guard !state.withLock({ $0.isStopping }), !hosts.isEmpty else { return }
         begin(due)

@@ -7,7 +7,7 @@ package struct WebhookHosts: Sendable, Equatable {
     package init() { patterns = [] }
 
     /// Creates a list of hosts. Each text is `HOST` (port 80 for `http:`, 443 for `https:`), `HOST:PORT`, or `*.HOST`
-    /// with or without a port, for all names that end in `.HOST`. The hosts may have private addresses.
+    /// with or without a port, for all host names that end in `.HOST`. The hosts may have private addresses.
     /// - Throws: ``InvalidWebhookHost`` for the first text that has another form.
     package init(parsing texts: [String]) throws(InvalidWebhookHost) {
         var patterns: [ServerPattern] = []
