@@ -97,6 +97,10 @@ test("The names that were read first are removed first", () => {
     assert.equal(details.get(4999), undefined);
     assert.equal(details.get(5000).name, "5000.jpg");
     assert.equal(details.get(24999).name, "24999.jpg");
+    details.add([photo(5000)]);
+    details.add([photo(25000)]);
+    assert.equal(details.get(5000).name, "5000.jpg");
+    assert.equal(details.get(5001), undefined);
 });
 
 test("An event says whether it contains a photo", () => {

@@ -62,7 +62,7 @@ export class States {
     }
 }
 
-/** Photos as objects of the HTTP API. If there are too many, the photos that were read first are removed. */
+/** Photos as objects of the HTTP API. If there are too many, those that were not read for the longest time are removed. */
 export class Details {
     #photos = new Map();
 
@@ -71,7 +71,10 @@ export class Details {
     }
 
     add(photos) {
-        for (const photo of photos) this.#photos.set(photo.index, photo);
+        for (const photo of photos) {
+            this.#photos.delete(photo.index);  // the map keeps the order of insertion
+            this.#photos.set(photo.index, photo);
+        }
         for (const index of this.#photos.keys()) {
             if (this.#photos.size <= mostDetails) break;
             this.#photos.delete(index);
