@@ -46,7 +46,7 @@ extension ParsableArguments {
     }
 
     /// The long names of the given options and flags, including the options of groups: `--quality`. An option also
-    /// counts as given if an environment variable sets it, or if the given value equals the default.
+    /// counts as given if an environment variable sets the option, or if the given value equals the default.
     package func givenOptions() -> [String] {
         sections().flatMap(\.definitions).filter { $0.kind != .positional && $0.isGiven() }.map(\.displayName)
     }
@@ -78,7 +78,7 @@ package protocol ParsableCommand: ParsableArguments {
 
     /// Advice for a word that is not the name of a subcommand; nil for none.
     ///
-    /// - Parameter arguments: The words after it.
+    /// - Parameter arguments: The words after `word`.
     static func advice(onUnknownCommand word: String, arguments: [String]) -> String?
 
     /// Advice for a command line with more values than the command has arguments; nil for none.
@@ -88,7 +88,8 @@ package protocol ParsableCommand: ParsableArguments {
     ///   - options: The given options with their values, as in the command line.
     static func advice(onTooManyValues values: [String], options: [String]) -> String?
 
-    /// The words of the program for an error that one of its commands has thrown. The default is the description.
+    /// The message of the program for an error that one of its commands has thrown. By default, the description of the
+    /// error.
     static func text(of error: any Error) -> String
 }
 
@@ -141,8 +142,8 @@ extension ParsableCommand {
 
 /// The command line arguments, without the name of the program.
 ///
-/// - Throws: ``ValidationError`` if an argument is not UTF-8 text. `CommandLine.arguments` replaces the invalid bytes, so the
-///   program would use a different file.
+/// - Throws: ``ValidationError`` if an argument is not UTF-8 text. `CommandLine.arguments` replaces the invalid bytes,
+///   so the program would use a file with another name.
 private func processArguments() throws(ValidationError) -> [String] {
     for (number, text) in UnsafeBufferPointer(start: CommandLine.unsafeArgv, count: Int(CommandLine.argc)).enumerated()
     {
