@@ -6,8 +6,8 @@ package struct LogEvent: Sendable {
     /// What happened, as constant text. Variable values are in the metadata.
     package let message: String
     package let metadata: LogMetadata
-    /// Events with the same message and key are repeats. If the key is nil, only events with the same metadata are
-    /// repeats.
+    /// Events with the same message and key are repeats. If the key is nil, events with the same message are repeats
+    /// only if they also have the same metadata.
     package let key: String?
 }
 
