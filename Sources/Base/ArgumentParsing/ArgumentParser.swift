@@ -13,7 +13,7 @@ struct ArgumentParser {
     struct Advice {
         /// For an option that the command does not have: its name without dashes, and the word after it.
         var onUnknownOption: (_ name: String, _ value: String?) -> OptionAdvice? = { _, _ in nil }
-        /// For an option that only other commands have. Called only if there is no other advice.
+        /// For an option that only other commands have. Called only if no other advice was found.
         var onOptionOfOthers: (_ name: String) -> String? = { _ in nil }
         /// For more values than the command has arguments: all values, and the given options with their values.
         var onTooManyValues: (_ values: [String], _ options: [String]) -> String? = { _, _ in nil }
@@ -23,7 +23,8 @@ struct ArgumentParser {
     private let advice: Advice
     private var given: Set<String> = []
     private var problems: [String] = []
-    /// The option whose value is the word before the current word; nil if that word is not the value of an option.
+    /// The option to which the previous word belongs as its value; nil if the previous word is not the value of an
+    /// option.
     private var optionBefore: String?
 
     /// A value without an option.

@@ -17,7 +17,7 @@ package struct ExitCode: Error, Hashable, Sendable {
 
 /// The error for values that a command rejects: out of range, or invalid together with other values.
 package struct ValidationError: Error, CustomStringConvertible, Sendable {
-    /// Which option is wrong, what was found, and what to do.
+    /// The message: it names the option, the value that was found, and the remedy.
     package let description: String
 
     package init(_ description: String) { self.description = description }

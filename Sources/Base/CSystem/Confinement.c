@@ -1,5 +1,5 @@
-// DESIGN: a helper process decodes untrusted files with libraries that have had vulnerabilities. It is confined in
-// layers. The kernel may not support all layers; each layer alone prevents most attacks.
+// DESIGN: a helper process decodes untrusted files with libraries that have had vulnerabilities. The helper is confined
+// in layers. The kernel may not support all layers; each layer alone prevents most attacks.
 //
 // 1. Before exec (Spawn.c): no new privileges, no inherited files, limits, separate user and network namespaces.
 // 2. Before the helper loads its libraries: Landlock. The helper can read only the folders of libraries, and cannot

@@ -1,5 +1,5 @@
-// DESIGN: a worker does not start the commands of its users itself. It starts supervisors: small processes of the same
-// program that run one command at a time. A supervisor
+// DESIGN: a worker does not start the commands of its users itself. The worker starts supervisors: small processes of
+// the same program that run one command at a time. A supervisor
 //
 // - adopts the processes that its command leaves behind (PR_SET_CHILD_SUBREAPER), even from other sessions, and kills
 //   them when the command has ended. The worker cannot adopt these processes itself: the program that contains the

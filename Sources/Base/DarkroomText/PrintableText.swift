@@ -38,7 +38,8 @@ package enum PrintableText {
         return escaped
     }
 
-    /// Escapes the text in the format for people, as one line. Of the control characters, only tabs are not escaped.
+    /// Escapes the text in the format for people, as one line. Tabs are the only control characters that are not
+    /// escaped.
     package static func line(_ text: String) -> String { escaped(text, keeping: ["\t"]) }
 
     /// Appends the text in quotes to `bytes`. Quotes and backslashes in the text are also escaped.

@@ -9,7 +9,7 @@ struct ConnectionRoom {
 
     /// If more connections are open, the number of strangers of a network is limited.
     let crowded: Int
-    /// If more connections are open, the surplus is closed.
+    /// If more connections are open, the server closes connections until this number is left.
     let comfortable: Int
     /// If more connections are open, connections younger than ``youth`` are also closed.
     let nearlyFull: Int

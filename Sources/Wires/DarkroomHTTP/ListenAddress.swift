@@ -148,7 +148,7 @@ struct SocketAddress {
         }
     }
 
-    /// The IP address as text, without a port.
+    /// The IP address as text, excluding the port.
     static func text(of address: UnsafePointer<sockaddr>) -> String {
         let isIPv6 = Int32(address.pointee.sa_family) == AF_INET6
         let length = isIPv6 ? MemoryLayout<sockaddr_in6>.size : MemoryLayout<sockaddr_in>.size

@@ -4,7 +4,7 @@ internal import CMicrohttpd
 struct RequestHeaders {
     private(set) var fields: [String: String] = [:]
     private(set) var repeated: Set<String> = []
-    /// Whether a field that must occur once is repeated.
+    /// Whether a field that may occur only once is repeated.
     private(set) var isContradictory = false
     /// Whether a field has a name that is not valid, such as `Host ` (RFC 9110, section 5.6.2).
     private(set) var hasInvalidName = false
@@ -56,8 +56,8 @@ struct RequestHeaders {
 /// - a line that ends with a LF without a CR;
 /// - a CR without a LF, which becomes a part of the value.
 ///
-/// The strings that libmicrohttpd returns are parts of one buffer, in which it has replaced separators with NULs. The
-/// bytes between two strings show such heads:
+/// The strings that libmicrohttpd returns are parts of one buffer, in which it has replaced separators with NULs. Such
+/// heads can be recognized by the bytes between two strings:
 /// - text other than separators: the client has sent the text after a NUL, or in a second line of the same field, which
 ///   a server may reject (RFC 9112, section 5.2);
 /// - more NULs than separators: the client has sent a NUL;

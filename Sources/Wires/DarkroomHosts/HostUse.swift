@@ -1,4 +1,5 @@
-/// How a worker uses a host, and what the worker has learned about the host since the last exchange with other workers.
+/// The use of a host by a worker, and the facts that the worker has learned about the host since the last exchange with
+/// other workers.
 package struct HostUse: Sendable, Equatable {
     /// The change of a number.
     package enum Change: Sendable, Equatable {

@@ -60,8 +60,8 @@ final class ConnectionLoop {
         while true {
             handle(mailbox.take())
             if isClosed { break }
-            // The flag is cleared even without a session, because each connection attempt asks the sentinels for the
-            // master.
+            // The flag is cleared even if there is no session, because each connection attempt asks the sentinels for
+            // the master.
             defer { masterMayHaveChanged = false }
             if let session {
                 do throws(RedisError) {

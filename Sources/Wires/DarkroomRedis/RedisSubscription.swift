@@ -58,8 +58,8 @@ package final class RedisSubscription: Sendable {
 
     deinit { mailbox.post(.close) }
 
-    /// Ends the subscription. After this function has returned, `onEvent` is not called again. If it is called inside
-    /// `onEvent`, it returns at once.
+    /// Ends the subscription. After this function has returned, `onEvent` is not called again. If this function is
+    /// called inside `onEvent`, it returns at once.
     package func close() {
         mailbox.post(.close)
         thread.join()

@@ -5,8 +5,8 @@ import Foundation
 final class Session {
     /// The bytes to send. After the first write, commands may be appended only when the buffer is empty.
     let output = OutputBuffer()
-    /// The time at which the reply timeout starts: when the server last sent data or made room in a full socket, or
-    /// when a command was sent while no reply was pending, whichever is latest.
+    /// The time at which the reply timeout starts. This is the latest time at which the server sent data, the server
+    /// made room in a full socket, or a command was sent while no reply was pending.
     private(set) var lastProgress = ContinuousClock.now
 
     /// The server's address; never `.sentinels`.

@@ -30,8 +30,8 @@ package final class CertificateAuthorities: Sendable {
     /// The number of times that the file was read.
     var readings: Int { latest.withLock { $0?.number ?? 0 } }
 
-    /// Returns the authorities of a PEM file, or those of the system if `file` is nil. The returned object exists until
-    /// the process ends.
+    /// Returns the authorities of a PEM file, or the authorities of the system if `file` is nil. The returned object
+    /// exists until the process ends.
     package static func of(_ file: String?) -> CertificateAuthorities {
         known.withLock { known in
             if let found = known[file] { return found }
@@ -108,7 +108,7 @@ package final class CertificateAuthorities: Sendable {
         Unmanaged.fromOpaque(context!).takeUnretainedValue()  // `apply` set it
     }
 
-    /// The host and port of the current request of `curl`, without a user and a password.
+    /// The host and port of the current request of `curl`, excluding user and password.
     private static func server(of curl: UnsafeMutableRawPointer) -> String {
         var text: UnsafePointer<CChar>?
         darkroom_curl_easy_getinfo_string(curl, CURLINFO_EFFECTIVE_URL, &text)

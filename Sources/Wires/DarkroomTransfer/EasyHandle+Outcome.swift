@@ -149,8 +149,8 @@ extension EasyHandle {
         return TransferError(code: Self.meaning(of: code, found, status: status), detail: found)
     }
 
-    /// Converts libcurl's `code`. `found` is libcurl's error text. `status` is the status of the response; 0 without a
-    /// response.
+    /// Converts libcurl's `code`. `found` is libcurl's error text. `status` is the status of the response; 0 if there
+    /// is no response.
     static func meaning(of code: CURLcode, _ found: String, status: Int) -> TransferError.Code {
         switch code {
         case CURLE_URL_MALFORMAT: .notAURL

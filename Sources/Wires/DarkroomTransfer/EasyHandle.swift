@@ -261,8 +261,9 @@ final class EasyHandle {
         return false
     }
 
-    /// The header line of a successful response that opts out of uses of its photo; nil if there is none. Redirects are
-    /// not checked: they contain no photo, and short links often have `noindex` so that only their targets are indexed.
+    /// The header line by which a successful response opts out of the use of its photo; nil if there is no such line.
+    /// Redirects are not checked: they contain no photo, and short links often have `noindex` so that only their
+    /// targets are indexed.
     private func optOut(_ rules: OptOut) -> String? {
         darkroom_curl_easy_getinfo_long(curl, CURLINFO_RESPONSE_CODE, &status)
         guard isSuccess else { return nil }

@@ -19,7 +19,7 @@ enum EngineMessage {
     /// The exchange of these hosts with other workers has ended. The shares are nil if the other workers could not be
     /// reached.
     case shared([String], [HostShare]?)
-    /// Transfers of a group wait for these hosts; this or another engine continues them later.
+    /// Deferred transfers of a group wait for these hosts. This or another engine continues the transfers later.
     case deferred([String: Int], group: String, until: ContinuousClock.Instant)
     /// Publish an overview of the hosts.
     case reportHosts

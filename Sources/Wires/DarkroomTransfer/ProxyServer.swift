@@ -46,7 +46,7 @@ package struct ProxyServer: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// The URL without the user and the password.
+    /// The URL, excluding user and password.
     package var description: String { "\(scheme.rawValue)://\(host):\(port)" }
 
     /// The address of the proxy; nil if the host is a name.

@@ -51,7 +51,7 @@ package struct TransferError: Error, Sendable, Equatable, CustomStringConvertibl
     }
 
     package let code: Code
-    /// A description for people, without credentials and without the query of the URL.
+    /// A description for people. It excludes credentials and the query of the URL.
     package let detail: String
     /// The number of attempts; 0 if the transfer was rejected or ended before the first attempt.
     package let attempts: Int

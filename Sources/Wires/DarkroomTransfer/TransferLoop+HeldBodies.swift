@@ -42,8 +42,8 @@ extension TransferLoop {
         return true
     }
 
-    /// Asks for memory for the held transfers: first for all that have a part of their bodies, because one of them may
-    /// always continue; after them for the others, in the order of their priorities, until one must wait further.
+    /// Asks for memory for the held transfers. First come all transfers that have a part of their bodies, because one
+    /// of them may always continue. The others follow in the order of their priorities, until one must wait further.
     func resumeHeld() {
         for transfer in begun { _ = resume(transfer) }
         for priority in arrived.keys.sorted(by: >) {

@@ -86,7 +86,7 @@ final class TransferLoop {
             places: configuration.maxRequests, interval: configuration.totalRate.map { .seconds(1 / $0) },
             isShared: exchange != nil
         ) { host in
-            // Files have no host; the limit is the number of threads that read them.
+            // Files have no host; their limit is the number of threads that read files.
             host.isEmpty ? HostCondition.Rules(perHost: FileReader.maxThreads) : hosts
         }
     }

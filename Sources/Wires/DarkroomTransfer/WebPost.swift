@@ -32,7 +32,7 @@ package final class WebPost {
     /// most for the timeout. Blocks SIGPIPE on the calling thread permanently.
     /// - Returns: the status, which is at least 200. The status is also returned if the rest of the response is too
     ///   long or incomplete.
-    /// - Throws: ``TransferError`` if there is no response. Another attempt may succeed.
+    /// - Throws: ``TransferError`` if there is no response. A further call may succeed.
     package func send(_ body: [UInt8], to url: String) throws(TransferError) -> Int {
         TransferEngine.startLibrary()
         let url = try BrowserURL.encoded(url)

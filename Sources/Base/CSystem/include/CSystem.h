@@ -65,7 +65,7 @@ int csystem_start_command(
 /// the default. Returns 0, or -1 with errno.
 int csystem_make_pipe(int ends[2], int capacity);
 
-/// How a command ended.
+/// The way in which a command ended.
 struct csystem_command_end {
     /// The error number if the file could not be executed; 0 if it was executed.
     int error;

@@ -22,7 +22,7 @@ package final class TraceExporter: Sendable {
     private static let maxTracesInRequest = 512
     /// The largest number of traces that wait for the export.
     private static let maxWaiting = 8192
-    /// After this time, fewer traces than ``maxTracesInRequest`` are sent.
+    /// The interval at which waiting traces are sent, even if they are fewer than ``maxTracesInRequest``.
     private static let interval = Duration.seconds(1)
     /// The default of OTEL_EXPORTER_OTLP_TIMEOUT.
     private static let requestTimeout = Duration.seconds(10)

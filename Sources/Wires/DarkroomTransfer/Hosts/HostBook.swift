@@ -9,7 +9,8 @@ import DarkroomHosts
 /// this priority and of higher priorities. Therefore an element never has to wait until an element of a lower priority
 /// has ended, even if the host of the other element is slow.
 struct HostBook<Element: AnyObject> {
-    /// The priority of an element and whether it is first within its priority: a ``TransferOrder`` without its group.
+    /// A ``TransferOrder`` without its group: the priority of an element, and whether the element is first within this
+    /// priority.
     private struct Rank: Hashable, Comparable {
         let priority: Int
         let isFirst: Bool
@@ -84,7 +85,8 @@ struct HostBook<Element: AnyObject> {
     /// For each priority, the largest number of elements of this priority and of higher priorities that run at the same
     /// time.
     let places: Int
-    /// The least time between two elements of all hosts together; nil: none. Elements without a host do not count.
+    /// The shortest interval between two elements of all hosts together; nil: no limit. Elements without a host do not
+    /// count.
     private let interval: Duration?
     /// The time at which the next element with a host may begin according to ``interval``.
     private var nextTurn: ContinuousClock.Instant?

@@ -102,14 +102,14 @@ struct HostCondition {
 
     var isLimitFixed: Bool { rules.perHost != nil }
 
-    /// The largest number of requests per second; nil if there is none.
+    /// The largest number of requests per second; nil if there is no limit.
     var rate: Double? { [pace?.rate, fixedRate].compactMap(\.self).min() }
 
     var isRateFixed: Bool { fixedRate.map { $0 == rate } ?? false }
 
     private var fixedRate: Double? { rules.interval.map { .seconds(1) / $0 } }
 
-    /// The time at which a further request may begin; nil if a running request must end before.
+    /// The time at which a further request may begin; nil if a running request must end first.
     func nextBegin(_ now: ContinuousClock.Instant) -> ContinuousClock.Instant? {
         guard running < limit else { return nil }
         let opens =
@@ -144,7 +144,7 @@ struct HostCondition {
         case .none: break
         case .answered(let time):
             hasAnswered = true
-            // A request that was under way when the host refused others does not end the pause.
+            // A request that was under way when the host refused other requests does not end the pause.
             if case .paused = state, let lastRefusal, start < lastRefusal {
                 lastAnswer = now
                 return
@@ -172,7 +172,8 @@ struct HostCondition {
         case .stalled:
             hasAnswered = true
             lastAnswer = now
-            // As with an answer, a request that was under way when the host refused others does not end the pause.
+            // As with an answer, a request that was under way when the host refused other requests does not end the
+            // pause.
             if case .paused(let until) = state, until > now || lastRefusal.map({ start < $0 }) == true { return }
             (silences, probes, refusals) = (0, 0, 0)
             // If the previous stall was long ago, earlier stalls do not count.

@@ -8,7 +8,8 @@ package struct HostReport: Sendable {
         case paused(until: ContinuousClock.Instant)
         /// The host does not answer. At `next`, a single request tries whether it answers again.
         case down(since: ContinuousClock.Instant, next: ContinuousClock.Instant)
-        /// The host has sent several bodies too slowly. At `next`, a single request tries whether it still does.
+        /// The host has sent several bodies too slowly. At `next`, a single request tries whether the host is still
+        /// slow.
         case slow(next: ContinuousClock.Instant)
 
         package var word: String {
@@ -56,7 +57,7 @@ package struct HostReport: Sendable {
     package var allowed = 0
     /// Whether ``TransferConfiguration/perHost`` sets `allowed`.
     package var isAllowedFixed = false
-    /// The largest number of requests per second; nil if there is none.
+    /// The largest number of requests per second; nil if there is no limit.
     package var rate: Double?
     /// Whether ``TransferConfiguration/rate`` sets `rate`.
     package var isRateFixed = false

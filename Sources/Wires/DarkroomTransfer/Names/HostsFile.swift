@@ -31,7 +31,7 @@ struct HostsFile {
         return parse(String(decoding: data, as: UTF8.self))
     }
 
-    /// Lines without a valid address are ignored, as glibc does.
+    /// Parses the file. Like glibc, ignores lines without a valid address.
     static func parse(_ text: String) -> [String: [IPAddress]] {
         var addresses: [String: [IPAddress]] = [:]
         for line in text.split(whereSeparator: \.isNewline) {

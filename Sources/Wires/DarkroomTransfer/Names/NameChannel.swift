@@ -21,7 +21,7 @@ final class NameChannel {
     ///   - servers: the addresses of name servers with optional ports, separated by commas; nil: the servers in
     ///     `/etc/resolv.conf`.
     ///   - patience: the time for which the first question to a server waits for an answer.
-    /// - Throws: ``NameError`` if the system has no memory or the servers cannot be read.
+    /// - Throws: ``NameError`` if memory is exhausted or the servers cannot be used.
     init(servers: String?, patience: Duration, poller: SocketPoller) throws(NameError) {
         let sockets = Sockets(poller)
         var options = ares_options()
