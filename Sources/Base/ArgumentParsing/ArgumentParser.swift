@@ -23,8 +23,7 @@ struct ArgumentParser {
     private let advice: Advice
     private var given: Set<String> = []
     private var problems: [String] = []
-    /// The option to which the previous word belongs as its value; nil if the previous word is not the value of an
-    /// option.
+    /// The option whose value is the previous word; nil if the previous word is not the value of an option.
     private var optionBefore: String?
 
     /// A value without an option.
@@ -119,8 +118,7 @@ struct ArgumentParser {
         refuse(word, String(parts[0]), parts.count == 2 ? String(parts[1]) : nil, &rest)
     }
 
-    /// Stores the value of an option: the attached value, or the next word. A next word that is an option is not
-    /// stored.
+    /// Stores the value of an option: the attached value, or the next word. Does not store a word that is an option.
     private mutating func takeValue(
         _ attached: String?, _ rest: inout ArraySlice<String>, of definition: ArgumentDefinition, as name: String
     ) {

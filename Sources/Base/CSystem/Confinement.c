@@ -188,8 +188,7 @@ int csystem_confine_calls(void) {
     // the C library uses clone.
     decide(&program, __NR_clone3, SECCOMP_RET_ERRNO | ENOSYS);
     allow_with(&program, __NR_clone, 0, CLONE_THREAD | CLONE_VM, CLONE_THREAD | CLONE_VM);
-    // Allows signals only to threads of this process. The rules for fcntl below do not allow commands that could send
-    // signals.
+    // Allows signals only to threads of this process. The rules for fcntl below deny commands that could send signals.
     allow_with(&program, __NR_tgkill, 0, all, (uint32_t)getpid());
     // Allows reading limits (glibc's getrlimit), but not setting them: the third argument, the new limit, must be NULL.
     const struct condition reading[] = {{0, all, 0}, {4, all, 0}, {5, all, 0}};

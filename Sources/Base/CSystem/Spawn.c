@@ -123,8 +123,7 @@ static pid_t spawn(const struct child *child) {
         sigemptyset(&none);
         sigprocmask(SIG_SETMASK, &none, NULL);
         if (!child->in_group) setpgid(0, 0);  // the parent handles terminal interrupts
-        // Copies both descriptors first. Otherwise the first dup2 could close the descriptor that the second dup2
-        // copies.
+        // Copies both descriptors first. Otherwise the first dup2 could close the descriptor for the second dup2.
         int input = fcntl(child->input >= 0 ? child->input : open("/dev/null", O_RDONLY), F_DUPFD_CLOEXEC, 3);
         int output = child->output >= 0 ? fcntl(child->output, F_DUPFD_CLOEXEC, 3) : -1;
         if (input >= 0) dup2(input, STDIN_FILENO);

@@ -246,8 +246,7 @@ struct ending {
     bool has_ended;
 };
 
-// Waits for one child, and adds the CPU time of the child and of its descendants to `ending`. Returns the result of
-// wait4(2).
+// Waits for one child, and adds its CPU time and that of its descendants to `ending`. Returns the result of wait4(2).
 static pid_t reap(struct ending *ending, int options) {
     siginfo_t information = {0};
     if (waitid(P_ALL, 0, &information, WEXITED | WNOWAIT | options) != 0) return -1;

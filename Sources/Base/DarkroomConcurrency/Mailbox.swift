@@ -1,5 +1,4 @@
-/// Messages from any thread to the thread that owns the mailbox. The owner sleeps in a wait that it chooses, such as
-/// poll(2).
+/// Messages from any thread to the thread that owns the mailbox. The owner sleeps in any wait, such as poll(2).
 ///
 /// The mailbox wakes its owner only if a message arrives while the owner is sleeping or about to sleep.
 package final class Mailbox<Message: Sendable>: Sendable {

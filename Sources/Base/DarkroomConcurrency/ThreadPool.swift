@@ -53,8 +53,7 @@ package final class ThreadPool: Sendable {
         queue.condition.lock()
         guard !queue.state.isClosed else { return queue.condition.unlock() }
         queue.state.jobs.append(job)
-        // `idle` still counts a thread that was woken but has not run yet, and `jobs` still contains the job for this
-        // thread.
+        // `idle` still counts a thread that was woken but has not run yet, and `jobs` still contains its job.
         let needsThread = queue.state.jobs.count > queue.state.idle && queue.state.threads < maxThreads
         if needsThread { queue.state.threads += 1 }
         queue.condition.signal()

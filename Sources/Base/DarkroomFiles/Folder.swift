@@ -97,8 +97,7 @@ package final class Folder: Sendable {
         }
     }
 
-    /// Throws if the user of this process does not own the folder, or if the mode of the folder allows access to other
-    /// users.
+    /// Throws if the user of this process does not own the folder, or if its mode allows access to other users.
     package func requirePrivate() throws(SystemFailure) {
         let status = try status()
         guard status.st_uid == geteuid() else {
@@ -120,8 +119,7 @@ package final class Folder: Sendable {
         return folder
     }
 
-    /// Calls `body` with the descriptor of the folder that contains the last component of the path, and with this
-    /// component.
+    /// Calls `body` with the last component of the path, and with the descriptor of the folder that contains it.
     func inParent<Value>(
         of path: String, _ attempted: String, _ body: (Int32, String) throws(SystemFailure) -> Value
     ) throws(SystemFailure) -> Value {

@@ -24,8 +24,7 @@ extension ExpressibleByArgument {
 
 /// The error for a text that is not a valid value of a type.
 package struct InvalidValue: Error, CustomStringConvertible, Sendable {
-    /// The text that follows the value in the message. It says what is wrong with the value, or which values are
-    /// accepted.
+    /// The text after the value in the message. It says what is wrong with the value, or which values are accepted.
     package let description: String
 
     package init(_ description: String) { self.description = description }

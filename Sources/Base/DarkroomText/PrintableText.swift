@@ -38,8 +38,7 @@ package enum PrintableText {
         return escaped
     }
 
-    /// Escapes the text in the format for people, as one line. Tabs are the only control characters that are not
-    /// escaped.
+    /// Escapes the text in the format for people, as one line. Of all control characters, only tabs are kept.
     package static func line(_ text: String) -> String { escaped(text, keeping: ["\t"]) }
 
     /// Appends the text in quotes to `bytes`. Quotes and backslashes in the text are also escaped.

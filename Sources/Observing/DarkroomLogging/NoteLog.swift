@@ -1,7 +1,6 @@
 import DarkroomConcurrency
 
-/// Passes each event as readable text, excluding its time, to a function. Programs use this log to show events between
-/// other output.
+/// Passes each event as readable text, excluding its time, to a function that shows events between other output.
 ///
 /// Repeats are limited, see ``Logger/log(_:_:key:_:)``.
 package final class NoteLog: LogHandler {

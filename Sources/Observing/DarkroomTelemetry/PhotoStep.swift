@@ -16,8 +16,7 @@ struct PhotoStep {
 }
 
 extension FinishedPhoto {
-    /// The steps of the photo in the order of their times, excluding the report. A step that the photo did not reach is
-    /// missing.
+    /// The steps of the photo in order, excluding the report. A step that the photo did not reach is missing.
     func steps(since claimed: ContinuousClock.Instant) -> [PhotoStep] {
         var steps: [PhotoStep] = []
         if let began = times.downloadBegan {

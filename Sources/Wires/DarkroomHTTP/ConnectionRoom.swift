@@ -13,8 +13,7 @@ struct ConnectionRoom {
     let comfortable: Int
     /// If more connections are open, connections younger than ``youth`` are also closed.
     let nearlyFull: Int
-    /// The largest number of connections of strangers from one network. Connections younger than ``youth`` may exceed
-    /// this number.
+    /// The largest number of connections of strangers from one network, unless they are younger than ``youth``.
     let strangersOfANetwork: Int
     private let patience: Duration
 

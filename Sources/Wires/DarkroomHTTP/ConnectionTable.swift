@@ -2,8 +2,7 @@ internal import CMicrohttpd
 import DarkroomConcurrency
 internal import Glibc
 
-/// The phase of each connection, and the time at which the phase began. Closes connections of clients that are too
-/// slow.
+/// The phase of each connection, and its beginning. Closes connections of clients that are too slow.
 ///
 /// libmicrohttpd only closes connections on which no byte is transferred, so a client that sends a byte now and then
 /// could keep its connection for ever. libmicrohttpd also does not check the connection of a stream that waits for its
@@ -83,8 +82,7 @@ final class ConnectionTable: Sendable {
             return state.open
         }
         guard open > room.comfortable else { return }
-        // If clients connect faster than the thread `http-deadlines` makes room, new clients would have to wait for
-        // this thread.
+        // If clients connect faster than the thread `http-deadlines` makes room, new clients would wait for it.
         let isDue = madeRoom.withLock { last in
             if let last, .now - last < .milliseconds(20), open <= room.nearlyFull { return false }
             last = .now
@@ -114,9 +112,8 @@ final class ConnectionTable: Sendable {
         if case .sending(_, .some) = phase { Self.limitSilence(of: darkroom_mhd_socket(connection)) }
     }
 
-    /// Lets the system close the connection of a stream if the client does not acknowledge any data for 20 s, for
-    /// example because its machine was switched off. Without this limit, the system would try to send for about 15
-    /// minutes.
+    /// Lets the system close the connection of a stream if the client acknowledges no data for 20 s, for example
+    /// because its machine was switched off. Without this limit, the system would try to send for about 15 minutes.
     private static func limitSilence(of socket: Int32) {
         var milliseconds = UInt32(20_000)
         // Fails for a Unix-domain socket. This does no harm: the system closes the socket when its client exits.

@@ -12,8 +12,7 @@ package final class HTTPExchange: Sendable {
         self.transaction = transaction
     }
 
-    /// Whether the client has closed its connection, or the direction from the client to the server. False if this is
-    /// not known.
+    /// Whether the client has closed its connection, or the direction to the server. False if this is not known.
     package var clientHasLeft: Bool { transaction.clientHasLeft }
 
     deinit { transaction.respond(HTTPResponse(status: 500, text: "no response\n")) }  // ignored after `respond`
@@ -124,8 +123,7 @@ final class Transaction: @unchecked Sendable {
 
     private func accept(_ connection: OpaquePointer, _ method: String) {
         let headers = RequestHeaders(of: connection, &gaps)
-        // A proxy and libmicrohttpd may disagree about the end of such a request. Therefore the bytes after the request
-        // are not read.
+        // A proxy and libmicrohttpd may disagree about the end of such a request. Therefore later bytes are not read.
         closes = true
         if headers.isContradictory { return refuse(400, "a header field is repeated\n") }
         if headers.hasInvalidName { return refuse(400, "a header field has an invalid name\n") }
@@ -238,8 +236,7 @@ final class Transaction: @unchecked Sendable {
 
     var clientHasLeft: Bool {
         answer.withLock { answer in
-            // libmicrohttpd does not close a suspended connection. Therefore its socket number still belongs to this
-            // client.
+            // libmicrohttpd does not close a suspended connection, so the socket is still the client's.
             answer.hasEnded || answer.suspended.map(core.connections.hasLeft) ?? false
         }
     }

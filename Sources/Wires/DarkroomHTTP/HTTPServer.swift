@@ -58,8 +58,7 @@ package struct ServerCertificate: Sendable {
 
 /// An HTTP/1.1 server, on libmicrohttpd with one thread.
 package final class HTTPServer: Sendable {
-    /// The address on which the server listens. If port 0 was requested, the address contains the port that the system
-    /// chose.
+    /// The address on which the server listens. If port 0 was requested, its port is the port that the system chose.
     package let address: ListenAddress
 
     let core: ServerCore

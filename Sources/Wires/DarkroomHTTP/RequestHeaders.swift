@@ -13,8 +13,7 @@ struct RequestHeaders {
         "host", "content-length", "content-type", "authorization", "origin", "transfer-encoding",
     ]
 
-    /// - Parameter gaps: the gaps before the fields. The initializer adds the gaps between the fields and after the
-    ///   last field.
+    /// - Parameter gaps: the gaps before the fields. The initializer adds the gaps between and after the fields.
     init(of connection: OpaquePointer, _ gaps: inout HeadGaps) {
         var reading = (headers: self, gaps: gaps)
         withUnsafeMutablePointer(to: &reading) { reading in

@@ -6,10 +6,9 @@ import Foundation
 /// the order of the calls. A command that got a NOSCRIPT reply waits in `lostScripts`. When all pending replies have
 /// arrived, the loop sends the command again with the script's source, before any new command. The server therefore
 /// runs commands in the order of the calls, with one exception: a script that the server has lost runs after the
-/// commands that were in flight at the same time.
-/// A command that a cluster node rejected with MOVED waits in `redirected`, also until all pending replies have
-/// arrived. Then the loop connects to the other node, and sends this command first. Sending and receiving alternate and
-/// never block, so that a pipeline of any length cannot deadlock.
+/// commands that were in flight at the same time. A command that a cluster node rejected with MOVED waits in
+/// `redirected`, also until all pending replies have arrived. Then the loop connects to the other node, and sends this
+/// command first. Sending and receiving alternate and never block, so that a pipeline of any length cannot deadlock.
 final class ConnectionLoop {
     private let configuration: RedisConfiguration
     private let scripts: [RedisScript]
@@ -25,8 +24,7 @@ final class ConnectionLoop {
     private var masterMayHaveChanged = false
     /// Whether a command has succeeded on the current connection.
     private var isProven = false
-    /// Whether a reply has shown that this server cannot execute commands now. If so, the loop changes to another
-    /// server.
+    /// Whether a reply has shown that this server cannot execute commands now. If so, the loop tries another server.
     private var isMisplaced = false
     private var redirections = 0
     private var unsent = Fifo<PartOfCall>()
@@ -60,8 +58,7 @@ final class ConnectionLoop {
         while true {
             handle(mailbox.take())
             if isClosed { break }
-            // The flag is cleared even if there is no session, because each connection attempt asks the sentinels for
-            // the master.
+            // The flag is also cleared without a session, because each connection attempt asks for the master.
             defer { masterMayHaveChanged = false }
             if let session {
                 do throws(RedisError) {
@@ -249,8 +246,7 @@ extension ConnectionLoop {
         backoff.succeeded()
     }
 
-    /// Follows a MOVED reply. Returns false if the reply does not name a usable node, or if there were too many
-    /// redirections.
+    /// Follows a MOVED reply. Returns false if the reply names no usable node, or after too many redirections.
     private func redirects(_ reply: String) -> Bool {
         guard let session else { return false }
         // Several MOVED replies in one pipeline count as one redirection.

@@ -72,8 +72,7 @@ package final class RedisConnection: Sendable {
         }
     }
 
-    /// Sends `commands` as one pipeline and waits for their results. Blocks the thread; therefore it must not be called
-    /// in a task.
+    /// Sends `commands` as one pipeline and waits for their results. Blocks the thread; must not be called in a task.
     package func call(_ commands: [RedisCommand]) -> [Result<RedisValue, RedisError>] {
         precondition(!thread.isCurrent, "a blocking call inside a completion would wait for itself")
         let answered = DispatchSemaphore(value: 0)
@@ -86,7 +85,7 @@ package final class RedisConnection: Sendable {
         return results.withLock { $0 }
     }
 
-    /// Sends a command and waits for its reply. Blocks the thread; therefore it must not be called in a task.
+    /// Sends a command and waits for its reply. Blocks the thread; must not be called in a task.
     package func call(_ command: RedisCommand) throws(RedisError) -> RedisValue {
         try call([command])[0].get()
     }

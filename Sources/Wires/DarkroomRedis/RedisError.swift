@@ -15,7 +15,7 @@ package struct RedisError: Error, Sendable, Equatable, CustomStringConvertible {
         case authenticationFailed
         /// The connection was lost after at least part of the command was sent.
         case disconnected
-        /// No data arrived within ``RedisConfiguration/replyTimeout`` while a reply was pending, so the connection was
+        /// No data arrived within ``RedisConfiguration/replyTimeout`` for a pending reply, so the connection was
         /// closed.
         case timedOut
         /// The reply violates the Redis protocol.

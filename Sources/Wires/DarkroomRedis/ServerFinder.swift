@@ -39,8 +39,7 @@ struct ServerFinder {
 // MARK: - A cluster, or a single server
 
 extension ServerFinder {
-    /// Makes the node that a MOVED reply names the first candidate. Returns false if the reply does not name a usable
-    /// node.
+    /// Moves the node in a MOVED reply to the front of the candidates. Returns false if the reply has no usable node.
     mutating func follow(_ reply: String, from address: RedisConfiguration.Address) -> Bool {
         let words = reply.split(separator: " ")
         guard case .tcp(let host, let port) = address, case .tcp = configuration.address, words.count == 3,

@@ -109,8 +109,7 @@ extension Session {
                     "\(error.message); does it expect a client certificate, or one of another authority?")
             }
             guard error.code == .disconnected else { throw error }
-            // The connection may also have been lost for another reason than wrong TLS settings, so the error counts as
-            // temporary.
+            // Other causes than wrong TLS settings are also possible, so the error counts as temporary.
             let advice =
                 switch configuration.tls {
                 case .none: "; if this port expects TLS, use rediss:// in place of redis://"

@@ -49,8 +49,7 @@ package final class CertificateAuthorities: Sendable {
         folder = file == nil ? library.capath.map { String(cString: $0) } : nil
     }
 
-    /// The reason why the certificates of `file` cannot be used, as a clause without a subject; nil if they can be
-    /// used.
+    /// The reason why the certificates of `file` cannot be used, as a clause without a subject; nil if they can.
     package static func problem(of file: String) -> String? {
         guard let status = TrustStore.status(of: file) else { return "no such file, or not one that can be read" }
         guard status.isRegular else { return "not a regular file" }
@@ -135,8 +134,7 @@ package final class CertificateAuthorities: Sendable {
         defer { reading.unlock() }
         let known = latest.withLock { $0 }  // another thread may have read the file since the first check
         if let known, .now - known.checked < checkInterval { return known.store }
-        // The status is read before the file. If the file changes between the two reads, the next check notices the
-        // change.
+        // The status is read before the file. If the file changes in between, the next check notices the change.
         let stamps = [file, folder].map { $0.flatMap(FileStamp.init(path:)) }
         let isUnchanged = known?.stamps == stamps
         let store = isUnchanged ? known?.store : TrustStore(file: file, folder: folder) ?? known?.store

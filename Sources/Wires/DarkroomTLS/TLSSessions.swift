@@ -1,8 +1,7 @@
 internal import CTLS
 import DarkroomConcurrency
 
-/// The latest TLS session of each server. If a connection resumes a session, the server sends no certificates (RFC
-/// 8446, 2.2).
+/// The latest TLS session of each server. If a session is resumed, the server sends no certificates (RFC 8446, 2.2).
 ///
 /// DESIGN. libcurl 7.88 keeps the sessions of 5 servers for each handle, so the sessions of a list with many hosts would
 /// be lost. This type keeps the sessions in their serialized form, which contains the certificate of the server but not

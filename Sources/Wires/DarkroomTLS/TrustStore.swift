@@ -9,8 +9,7 @@ final class TrustStore: @unchecked Sendable {  // OpenSSL locks the store; it is
     private let store: OpaquePointer
     let sessions = TLSSessions()
 
-    /// Returns nil if the file does not exist or is not readable. Does not open the file, which may be a device or a
-    /// pipe.
+    /// Returns nil if the file does not exist or is not readable. Does not open the file, because it may be a pipe.
     static func status(of file: String) -> (isRegular: Bool, size: Int)? {
         var status = stat()
         guard stat(file, &status) == 0, access(file, R_OK) == 0 else { return nil }

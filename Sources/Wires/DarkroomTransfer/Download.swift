@@ -10,8 +10,7 @@ package struct Download: Sendable, Equatable {
     package let duration: Duration
     /// The requests of the last attempt, including redirects; empty for files and cached bodies.
     package let way: [RequestStop]
-    /// The time at which the body was last changed, according to the server (`Last-Modified`) or the file system; nil
-    /// if unknown.
+    /// The time of the last change, according to the server (`Last-Modified`) or the file system; nil if unknown.
     package var time: FileTime?
 
     package init(body: [UInt8], attempts: Int, duration: Duration, way: [RequestStop], time: FileTime?) {

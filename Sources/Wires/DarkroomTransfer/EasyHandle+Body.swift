@@ -174,8 +174,7 @@ extension EasyHandle {
 
     private enum Room { case granted, held, denied }
 
-    /// Asks for memory for `count` further bytes of the body and for its decoder, unless the attempt may already use
-    /// this memory.
+    /// Asks for memory for `count` further bytes of the body and for its decoder, unless it was already granted.
     private func room(for count: Int) -> Room {
         let needed = kept + count + (decoder?.mostMemory ?? 0)
         guard let attempt, let mayCarry = attempt.mayCarry, needed > allowance else { return .granted }

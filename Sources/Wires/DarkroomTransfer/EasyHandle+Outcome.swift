@@ -34,12 +34,10 @@ extension EasyHandle {
             cookies: isRedirect ? cookies : [], spent: time(.now), hasStreamed: hasStreamed)
     }
 
-    /// The ways in which a server ends a stream without a response. Such a server is not silent: it may answer other
-    /// requests.
+    /// The way a server ends a stream without a response. Such a server is not silent: it may answer other requests.
     private enum StreamEnd { case byServer, forTooManyRequests }
 
-    /// - Parameter text: libcurl's text for the error of the stream. If the connection was lost, this text does not
-    ///   match.
+    /// - Parameter text: libcurl's text for the error of the stream. The text for a lost connection does not match.
     private static func end(ofStream text: String) -> StreamEnd? {
         if text.contains("ENHANCE_YOUR_CALM") { return .forTooManyRequests }
         let isEnded = text.contains("was not closed cleanly: ") || text.contains("was closed cleanly, but before")
@@ -55,8 +53,7 @@ extension EasyHandle {
         if status >= 400 {
             return .failed(TransferError(code: .httpClientError(status), detail: "HTTP status \(status)"))
         }
-        // The server sends a part of the photo, or the difference to another version (RFC 3229), although no request
-        // asks for it.
+        // The server sends a part of the photo, or a difference (RFC 3229), although no request asks for it.
         if [206, 226].contains(status), !isSuccess {
             return .failed(
                 TransferError(code: .truncated, detail: "HTTP status \(status): the server sends only a part"))
@@ -79,8 +76,7 @@ extension EasyHandle {
         guard case .failed(let error) = result, status < 400 else { return .answered(after: timeToFirstByte) }
         switch error.code {
         case .timeout, .stalled:
-            // If the requests before a redirect have used most of the time, the last host had too little time to
-            // answer.
+            // If earlier requests have used most of the time, the last host had too little time to answer.
             let hadTime = error.code == .stalled || attempt?.request.spent == .zero
             guard received > 0 || status > 0 else { return hadTime ? .silent : .none }
             return isSlow || error.code == .timeout ? .slow : .stalled

@@ -71,8 +71,7 @@ final class EasyHandle {
     var isUnwanted = false
     /// Whether the response was received to its end.
     var isComplete = false
-    /// The number of bytes that the next attempt must be allowed to keep; nil if this attempt was not ended for lack of
-    /// memory.
+    /// The number of bytes that the next attempt must be allowed to keep, if this attempt was ended for lack of memory.
     var bytesOfNextAttempt: Int?
 
     /// Creates a handle. Returns nil if there is not enough memory.
@@ -366,8 +365,7 @@ final class EasyHandle {
         return true
     }
 
-    /// Whether the attempt waits for a connection that another attempt opens, or opens a connection for which other
-    /// attempts wait.
+    /// Whether the attempt opens a connection for which other attempts may wait, or waits for such a connection.
     var isWaitingForConnection: Bool { attempt?.sharesConnection == true && !isConnected }
 
     /// Whether the server, which uses HTTP/2, has sent nothing to any attempt during the stall timeout.

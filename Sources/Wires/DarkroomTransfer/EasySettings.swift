@@ -10,7 +10,7 @@ final class EasySettings {
     let optOut: OptOut?
     /// Returns whether a connection to an address may be opened or reused.
     let allows: @Sendable (IPAddress) -> Bool
-    /// The header lists. Each list is created at its first use. Its key contains the indices of its header lines in the
+    /// The header lists. Each list is created at its first use. Its key contains the indices of its lines in the
     /// configuration.
     private var headers: [[Int]: UnsafeMutablePointer<curl_slist>] = [:]
     private let connectTo: UnsafeMutablePointer<curl_slist>?

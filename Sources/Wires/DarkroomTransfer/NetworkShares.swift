@@ -1,8 +1,8 @@
 internal import CCurl
 import Glibc
 
-/// The resources that the attempts of a network thread share: the sockets of their hosts, and the memory of libcurl for
-/// held bodies.
+/// The shared resources of the attempts of a network thread: the sockets of their hosts, and libcurl's memory for held
+/// bodies.
 ///
 /// DESIGN. With HTTP/1, a connection carries one attempt at a time, and is closed if the attempt fails. With HTTP/2, a
 /// connection carries many attempts, and libcurl keeps it if one of them fails. Three cases therefore exist only with

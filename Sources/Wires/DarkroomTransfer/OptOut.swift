@@ -21,8 +21,7 @@ struct OptOut {
         agents = ["darkroom", userAgent.prefix { $0 != "/" && $0 != " " }.lowercased()]
     }
 
-    /// The first directive in a value of `X-Robots-Tag` that forbids the use of the photo; nil if no directive forbids
-    /// it.
+    /// The first directive in a value of `X-Robots-Tag` that forbids the use of the photo; nil if none forbids it.
     func directive(inRobotsTag value: String) -> String? {
         var isForUs = true
         for part in value.lowercased().split(separator: ",") {

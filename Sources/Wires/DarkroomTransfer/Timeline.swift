@@ -1,5 +1,4 @@
-/// Elements in ascending order of their times. Elements with the same time are in the order in which they were added. A
-/// plain value.
+/// Elements in ascending order of their times. Elements with equal times stay in the order of addition. A plain value.
 struct Timeline<Element> {
     private var entries: ArraySlice<(time: ContinuousClock.Instant, element: Element)> = []
 

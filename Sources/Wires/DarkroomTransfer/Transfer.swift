@@ -40,8 +40,7 @@ package final class Transfer: @unchecked Sendable {  // only the engine's thread
     var wasSilent: Bool
     /// Whether the held or ended attempt may keep a part of its body in memory.
     var hasBody = false
-    /// The number of bytes for which the next request needs memory, if the last request was ended for lack of memory;
-    /// otherwise 0.
+    /// The number of bytes that the next request needs, if the last request was ended for lack of memory; otherwise 0.
     var allowance = 0
 
     init(

@@ -32,8 +32,7 @@ package struct TransferError: Error, Sendable, Equatable, CustomStringConvertibl
         /// The response opts out of the use of the photo, see ``OptOut``.
         case optedOut
         case tooManyRedirects
-        /// The body is larger than allowed: its Content-Length, the received bytes, or the decoded body exceeds the
-        /// limit.
+        /// The body is too large: its Content-Length, the received bytes, or the decoded body exceeds the limit.
         case tooLarge
         /// The connection or the compressed data ended before the body was complete, or the server sent only a part of it.
         case truncated

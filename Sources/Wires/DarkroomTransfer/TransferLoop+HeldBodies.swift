@@ -12,8 +12,7 @@ extension TransferLoop {
     }
 
     /// Holds a transfer whose attempt was ended, until there is memory for its body. Until then, the transfer keeps its
-    /// place at the host. Otherwise, another request could take the place although there is no memory for its body
-    /// either.
+    /// place at the host. Otherwise, another request could take the place, and its body would find no memory either.
     /// - Parameter sign: the information that the attempt gave about its host.
     func cutOff(_ transfer: Transfer, _ bytes: Int, _ sign: HostSign, since: ContinuousClock.Instant) {
         transfer.phase = .cutOff(bytes: bytes, sign: sign, since: since)

@@ -19,8 +19,7 @@ final class TransferLoop {
     /// The largest number of network threads. More threads are not useful: one thread receives more photos than eight
     /// processors can decode.
     private static let maxNetworkThreads = 4
-    /// If the host was silent, a transfer waits for this time before it is tried again. The host book may let it wait
-    /// longer.
+    /// If the host was silent, a transfer waits this long before it is tried again; the host book may prolong the wait.
     private static let silencePause = Duration.seconds(1)
     /// The largest number of hosts in one exchange with other workers.
     private static let hostsAtOnce = 50
@@ -291,8 +290,7 @@ final class TransferLoop {
     }
 
     /// Must be called when the state of a host may have changed. If its photos must fail now, ends its waiting
-    /// transfers. If its standstill has begun, has ended or has a new end, reports for what the waiting transfers now
-    /// wait.
+    /// transfers. If its standstill has begun or ended or has a new end, reports the new waits of its transfers.
     private func noteStandstill(of host: String, before: ContinuousClock.Instant?) {
         if let verdict = book.verdict(on: host, .now) {
             for waiting in book.removeAll(of: host, .now) { fail(waiting, verdict) }
@@ -306,8 +304,7 @@ final class TransferLoop {
     }
 
     /// Reports that a transfer waits in the host book.
-    /// - Parameter next: the time until which its host gets no requests (``HostBook/standstill(of:)``); nil if the host
-    ///   gets requests.
+    /// - Parameter next: the standstill of its host (``HostBook/standstill(of:)``); nil if the host gets requests.
     private func reportWait(_ transfer: Transfer, until next: ContinuousClock.Instant?) {
         transfer.steps.waits?(next.map { .host(until: $0) } ?? .turn, transfer.history)
     }

@@ -17,11 +17,11 @@ pid_t csystem_spawn_bound(char *const arguments[], char *const environment[], in
 /// The child has no other open files. Returns the process id, or -1 with errno.
 pid_t csystem_spawn_command(char *const arguments[], char *const environment[], int input);
 
-/// Starts a program, usually this one (`/proc/self/exe`), as a confined child that is killed when the calling *thread* ends. The child may have at
-/// most `open_files` open files. It has no core file, an empty signal mask, its own process group and no new
-/// privileges, and it cannot write to files. If the system allows it, the child has its own user and network
-/// namespaces. `socket` is its standard input; its standard output and error are /dev/null. It has no other open files.
-/// Returns the process id, or -1 with errno.
+/// Starts a program, usually this one (`/proc/self/exe`), as a confined child that the kernel kills when the calling
+/// *thread* ends. The child may have at most `open_files` open files. It has no core file, an empty signal mask, its
+/// own process group and no new privileges, and it cannot write to files. If the system allows it, the child has its
+/// own user and network namespaces. `socket` is its standard input; its standard output and error are /dev/null. It has
+/// no other open files. Returns the process id, or -1 with errno.
 pid_t csystem_spawn_confined(
     const char *program, char *const arguments[], char *const environment[], int socket, int open_files);
 
@@ -97,8 +97,7 @@ void csystem_hide_process(void);
 void csystem_offer_to_memory_killer(void);
 
 /// Restricts the calling thread, and threads that it starts later, so that they can only read the files of libraries
-/// (Landlock). Returns 0; 1 if the kernel does not support Landlock; -1 with errno if the kernel rejects the
-/// restriction.
+/// (Landlock). Returns 0; 1 if the kernel lacks Landlock; -1 with errno if the kernel rejects the restriction.
 int csystem_confine_files(void);
 
 /// Restricts this process to computing, starting threads and using its open files (seccomp). All other system calls
@@ -153,9 +152,9 @@ void csystem_bound_heap(void);
 /// is opened later could get the number of a closed standard file, and would then receive the printed text.
 void csystem_reserve_standard_files(void);
 
-/// Makes the terminal `descriptor` deliver each key at once and without echo. Keys such as Ctrl-C still send signals.
-/// If the process crashes, the terminal is restored and `after` (at most 63 bytes) is written to it. Returns 0, or -1
-/// with errno.
+/// Makes the terminal `descriptor` deliver each key at once, without echo. Keys such as Ctrl-C still send signals. If
+/// the process crashes, the terminal is restored and `after` (at most 63 bytes) is written to it. Returns 0, or -1 with
+/// errno.
 int csystem_change_terminal(int descriptor, const char *after);
 
 /// Writes `after` and restores the settings of the terminal. A second call does nothing. Safe in signal handlers.

@@ -31,8 +31,7 @@ package final class ContentDecoder {
         layers = codings.reversed().map { Layer($0, blockBytes: Self.blockBytes) }
     }
 
-    /// The maximum number of bytes that the decoder allocates. It allocates most of them only when ``next()`` is
-    /// called.
+    /// The maximum number of bytes that the decoder allocates, most of them only when ``next()`` is called.
     package let mostMemory: Int
 
     /// Adds the next part of the coded body. The caller must have taken all blocks of the previous part, and must keep

@@ -9,8 +9,7 @@ import DarkroomHosts
 /// this priority and of higher priorities. Therefore an element never has to wait until an element of a lower priority
 /// has ended, even if the host of the other element is slow.
 struct HostBook<Element: AnyObject> {
-    /// A ``TransferOrder`` without its group: the priority of an element, and whether the element is first within this
-    /// priority.
+    /// A ``TransferOrder`` without its group: the priority of an element, and whether it is first within this priority.
     private struct Rank: Hashable, Comparable {
         let priority: Int
         let isFirst: Bool
@@ -39,8 +38,7 @@ struct HostBook<Element: AnyObject> {
 
     private struct Host {
         var condition: HostCondition
-        /// The queues of the host. The first queue with the highest rank gives the next element, and then moves to the
-        /// end.
+        /// The queues of the host. The first queue with the highest rank gives the next element, and moves to the end.
         var queues: [WaitQueue] = []
         /// The number of valid entries.
         var waiting = 0
@@ -82,11 +80,9 @@ struct HostBook<Element: AnyObject> {
     /// The time for which a host is remembered after its last element, and the largest number of remembered hosts.
     private static var memory: (time: Duration, hosts: Int) { (.seconds(600), 100_000) }
 
-    /// For each priority, the largest number of elements of this priority and of higher priorities that run at the same
-    /// time.
+    /// For each priority, the largest number of elements of this and higher priorities that run at the same time.
     let places: Int
-    /// The shortest interval between two elements of all hosts together; nil: no limit. Elements without a host do not
-    /// count.
+    /// The shortest interval between two elements of all hosts; nil: no limit. Elements without a host do not count.
     private let interval: Duration?
     /// The time at which the next element with a host may begin according to ``interval``.
     private var nextTurn: ContinuousClock.Instant?
@@ -107,8 +103,7 @@ struct HostBook<Element: AnyObject> {
     /// The hosts in the order in which they became idle, including hosts that are no longer idle.
     private var idle: ArraySlice<(since: ContinuousClock.Instant, host: String)> = []
 
-    /// Whether hosts are shared with other workers. If so, a host gets no request before the first reply to an
-    /// exchange.
+    /// Whether hosts are shared with other workers. If so, a host gets no request before its first exchange.
     private var isShared: Bool
     /// The hosts whose facts may need an exchange with other workers.
     private var exchanges = Timeline<String>()
@@ -302,8 +297,7 @@ struct HostBook<Element: AnyObject> {
 
     private func isValid(_ entry: Entry) -> Bool { waiting[ObjectIdentifier(entry.element)]?.ticket == entry.ticket }
 
-    /// Removes a host from ``hosts``, so that its queues can be changed without a copy. The caller must store the host
-    /// again.
+    /// Removes a host from ``hosts``, so that its queues can be changed without a copy. The caller must store it again.
     private mutating func take(_ host: String) -> Host? { hosts.removeValue(forKey: host) }
 
     /// Stores a host again. If the host may begin an element now or later, also adds the host to `ready` or `timed`.

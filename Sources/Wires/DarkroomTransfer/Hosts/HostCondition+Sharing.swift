@@ -61,8 +61,7 @@ extension HostCondition {
     }
 
     /// The use to tell the other workers, and the facts that they will know after it.
-    /// - Parameter wanted: the number of requests that this worker wants to have under way; 0 if it no longer needs the
-    ///   host.
+    /// - Parameter wanted: the number of requests that this worker wants to have under way; 0 if it needs none.
     func use(_ host: String, wanted: Int, _ now: ContinuousClock.Instant) -> (use: HostUse, learned: Learned) {
         let most = rules.perHost ?? ConnectionLimit.mostStreams
         var use = HostUse(host: host, limit: rules.perHost ?? connections.current, most: most)
@@ -143,8 +142,7 @@ extension HostCondition {
             state = .paused(until: now + next)
             refusals = max(1, refusals, count)
         case .troubled(.down, let since, let next, let count):
-            // The host has answered this worker more recently, so the network of the other worker is down, and not the
-            // host.
+            // The host has answered this worker more recently, so only the network of the other worker is down.
             if hasAnswered, let lastAnswer, lastAnswer > (others ?? now - since) + .seconds(1) { return }
             state = .down(since: now - since, next: now + next)
             probes = max(probes, count)

@@ -6,8 +6,7 @@ struct HostCondition {
         case up
         /// The host has refused requests.
         case paused(until: ContinuousClock.Instant)
-        /// The host has not answered several requests in a row. At `next`, a single request tries whether it answers
-        /// again.
+        /// The host has not answered several requests in a row. At `next`, a single request tries whether it does.
         case down(since: ContinuousClock.Instant, next: ContinuousClock.Instant)
         /// The host has sent several bodies in a row too slowly, or several bodies have stalled and none was completed.
         /// At `next`, a single request tries again.
@@ -74,14 +73,12 @@ struct HostCondition {
     private var lonelySince: ContinuousClock.Instant?
     /// Whether the host has answered since this worker began to learn its rate.
     private var hasAnsweredInPace = false
-    /// The turn of the last request according to ``Rules/interval``: the time at which the request began, or might have
-    /// begun.
+    /// The turn of the last request according to ``Rules/interval``: the time at which it began, or might have begun.
     var lastTurn: ContinuousClock.Instant?
     /// Whether the host has ever answered.
     private(set) var hasAnswered = false
     var probes = 0
-    /// The number of refusals since the last answer. Refusals of requests that were under way at the same time count
-    /// once.
+    /// The number of refusals since the last answer. Refusals of simultaneous requests count once.
     var refusals = 0
     var lastRefusal: ContinuousClock.Instant?
     /// The numbers of answers in the current second, and in the last second with answers before it.
@@ -172,8 +169,7 @@ struct HostCondition {
         case .stalled:
             hasAnswered = true
             lastAnswer = now
-            // As with an answer, a request that was under way when the host refused other requests does not end the
-            // pause.
+            // As with an answer, a request that was under way during a refusal does not end the pause.
             if case .paused(let until) = state, until > now || lastRefusal.map({ start < $0 }) == true { return }
             (silences, probes, refusals) = (0, 0, 0)
             // If the previous stall was long ago, earlier stalls do not count.

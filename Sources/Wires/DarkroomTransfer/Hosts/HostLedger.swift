@@ -9,8 +9,7 @@ struct HostLedger {
     }
 
     static let mostGroups = 64
-    /// If a group has more hosts than this, only half of this number are kept, and the counts of the other hosts are
-    /// added up.
+    /// If a group has more hosts than this, half of this number are kept, and the counts of the others are added up.
     static let mostHosts = 128
 
     static let mostDeferred = 10_000

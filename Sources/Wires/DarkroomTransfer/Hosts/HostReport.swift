@@ -8,8 +8,7 @@ package struct HostReport: Sendable {
         case paused(until: ContinuousClock.Instant)
         /// The host does not answer. At `next`, a single request tries whether it answers again.
         case down(since: ContinuousClock.Instant, next: ContinuousClock.Instant)
-        /// The host has sent several bodies too slowly. At `next`, a single request tries whether the host is still
-        /// slow.
+        /// The host has sent several bodies too slowly. At `next`, a single request tries whether it is still slow.
         case slow(next: ContinuousClock.Instant)
 
         package var word: String {
@@ -104,8 +103,7 @@ package struct HostReport: Sendable {
         (waiting, severity, groups.values.reduce(0) { $0 + $1.ended })
     }
 
-    /// The `most` hosts with the highest ranks, in descending order of their ranks, and the sum of the counts of all
-    /// other hosts.
+    /// The `most` hosts with the highest ranks, in descending order, and the sum of the counts of all other hosts.
     static func top(_ most: Int, of reports: [HostReport]) -> (first: [HostReport], others: [String: Counts]) {
         let sorted = reports.map { (report: $0, rank: $0.rank) }.sorted {
             $0.rank == $1.rank ? $0.report.host < $1.report.host : $0.rank > $1.rank
