@@ -3,19 +3,19 @@ import DarkroomText
 /// Parses a command line with the definitions of one command. The parser continues after an error, so that all errors
 /// are shown together.
 struct ArgumentParser {
-    /// The command line contains a request for help. The other arguments are ignored.
+    /// Thrown if the command line contains a request for help. The other arguments are ignored.
     struct HelpRequest: Error {
-        /// Whether all options are to be listed, as by `--help all`.
+        /// Whether the help must list all options, as for `--help all`.
         let isComplete: Bool
     }
 
-    /// Advice about mistakes, by the command and by the program.
+    /// Advice that the command and the program give about mistakes.
     struct Advice {
         /// For an option that the command does not have: its name without dashes, and the word after it.
         var onUnknownOption: (_ name: String, _ value: String?) -> OptionAdvice? = { _, _ in nil }
-        /// For an option that only other commands have. Asked last.
+        /// For an option that only other commands have. Called only if no other advice was found.
         var onOptionOfOthers: (_ name: String) -> String? = { _ in nil }
-        /// For more values than arguments: all values, and the given options with their values.
+        /// For more values than the command has arguments: all values, and the given options with their values.
         var onTooManyValues: (_ values: [String], _ options: [String]) -> String? = { _, _ in nil }
     }
 
@@ -23,7 +23,7 @@ struct ArgumentParser {
     private let advice: Advice
     private var given: Set<String> = []
     private var problems: [String] = []
-    /// The option whose value is the word before the current word; nil if that word is not the value of an option.
+    /// The option whose value is the previous word; nil if the previous word is not the value of an option.
     private var optionBefore: String?
 
     /// A value without an option.
@@ -118,7 +118,7 @@ struct ArgumentParser {
         refuse(word, String(parts[0]), parts.count == 2 ? String(parts[1]) : nil, &rest)
     }
 
-    /// Stores the value of an option: the attached value, or the next word unless the next word is an option.
+    /// Stores the value of an option: the attached value, or the next word. Does not store a word that is an option.
     private mutating func takeValue(
         _ attached: String?, _ rest: inout ArraySlice<String>, of definition: ArgumentDefinition, as name: String
     ) {
@@ -150,14 +150,14 @@ struct ArgumentParser {
         let next = attached == nil ? rest.first.flatMap { isValue($0) ? $0 : nil } : nil
         if let advice = advice.onUnknownOption(name, attached ?? next) {
             problems.append("unknown option \(shown); \(advice.text)")
-            // Otherwise the value would be reported as an unexpected argument.
+            // Without the removal, the parser would report the value as an unexpected argument.
             if next != nil, advice.usesValue { rest.removeFirst() }
             return
         }
         let options = definitions.filter { $0.kind != .positional }
         var meant = options.filter { $0.synonyms.contains(name) }
         if meant.isEmpty, name.count == 1 {
-            // `-j` may be `--json`, but `-j 8` is not.
+            // `-j` may stand for the flag `--json`; `-j 8` cannot, because a flag has no value.
             let isNumber = (attached ?? next).map { Double($0) != nil } ?? false
             let begun = options.filter { $0.longName.hasPrefix(name) && (!isNumber || $0.kind == .option) }
             if begun.count <= 2 { meant = begun }

@@ -12,8 +12,8 @@ package struct CommandConfiguration: Sendable {
     package var synonyms: [String]
     /// Example command lines, shown at the end of the help.
     package var examples: [String]
-    /// The names of the options that `--help` lists if the complete help does not fit on a screen, without dashes and in
-    /// the order of the list. `--help all` lists all options.
+    /// The names of the options that `--help` lists if the complete help does not fit on a screen. The names have no
+    /// dashes, and `--help` keeps their order. `--help all` lists all options.
     package var mainOptions: [String]
     /// The version of the program, printed by `--version`; only for the root command.
     package var version: String?

@@ -17,7 +17,8 @@ struct CommandTree {
         return try parse(Array(rest), environment: environment, path: path)
     }
 
-    /// Moves a request for help behind the command: `help run all` and `--help run all` become `run --help all`.
+    /// Moves a request for help to the position after the command: `help run all` and `--help run all` become
+    /// `run --help all`.
     private static func withoutHelpWord(_ arguments: ArraySlice<String>) -> ArraySlice<String> {
         guard let first = arguments.first, ["help", "--help", "-h"].contains(first) else { return arguments }
         var words = arguments.dropFirst().filter { !$0.hasPrefix("-") }
@@ -78,7 +79,7 @@ struct CommandTree {
                 do {
                     try group.validate()
                 } catch {
-                    // Several groups may need the same wrong value.
+                    // Several groups may check the same value and report the same error.
                     if !problems.contains("\(error)") { problems.append("\(error)") }
                 }
             }
@@ -100,7 +101,8 @@ struct CommandTree {
         return advice
     }
 
-    /// Which commands have an option: `it is an option of run or worker`. Nil if no command has it, or if many have it.
+    /// The text that names the commands with this option: `it is an option of run or worker`. Nil if no command or more
+    /// than four commands have the option.
     private static func commands(of parent: any ParsableCommand.Type, withOption name: String) -> String? {
         var commands: [String] = []
         var options: [String] = []

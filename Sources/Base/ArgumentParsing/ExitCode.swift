@@ -1,6 +1,6 @@
 import DarkroomText
 
-/// The exit status of a program. A command throws it to end with this status and without a message.
+/// The exit status of a program. A command throws an exit code to end with this status and without a message.
 package struct ExitCode: Error, Hashable, Sendable {
     /// The status, 0 to 255.
     package let rawValue: Int32
@@ -17,7 +17,7 @@ package struct ExitCode: Error, Hashable, Sendable {
 
 /// The error for values that a command rejects: out of range, or invalid together with other values.
 package struct ValidationError: Error, CustomStringConvertible, Sendable {
-    /// Which option is wrong, what was found, and what to do.
+    /// The message: it names the option, the value that was found, and the remedy.
     package let description: String
 
     package init(_ description: String) { self.description = description }
@@ -53,7 +53,7 @@ package struct CommandExit: Error, Sendable {
     }
 
     /// The exit of a program whose command has thrown `error`.
-    /// - Parameter text: The words for errors that are not errors of usage.
+    /// - Parameter text: Returns the message for an error that is not a usage error.
     package init(_ error: any Error, text: (any Error) -> String = { "\($0)" }) {
         switch error {
         case let end as CommandExit: self = end

@@ -5,7 +5,7 @@ struct HelpScreen {
 
     /// The word after `--help` that asks for all options.
     static let wordForAll = "all"
-    /// The lines that the help may have without ``wordForAll``.
+    /// The maximum number of lines of the help without ``wordForAll``.
     private static let screenLines = 45
     private static let width = 80
     private static let column = 26
@@ -30,7 +30,8 @@ struct HelpScreen {
         return paragraphs.joined(separator: "\n\n") + "\n"
     }
 
-    /// The help with the main options, or with all subcommands but without the description.
+    /// The help with the main options only. For a command with subcommands: the help with all subcommands, but without
+    /// the description.
     private var shortText: String {
         let rest = "'\(commandName) --help \(Self.wordForAll)' shows "
         if !configuration.subcommands.isEmpty {
@@ -59,7 +60,7 @@ struct HelpScreen {
         return filled(words, first: "Usage: \(commandName)", indent: 7 + commandName.count)
     }
 
-    /// Positional arguments, required options, and `[options]` for all other options.
+    /// The positional arguments, the required options, and the word `[options]` for all other options.
     private var usageWords: [String] {
         let definitions = type.init().sections().flatMap(\.definitions)
         let positional = definitions.filter { $0.kind == .positional }.map { definition in
@@ -121,7 +122,7 @@ struct HelpScreen {
         return short + definition.displayName + value
     }
 
-    /// - Parameter isShort: Only the first sentence of the help, and a sentence about the default.
+    /// - Parameter isShort: Whether the result is only the first sentence of the help and a sentence about the default.
     private func details(_ definition: ArgumentDefinition, isShort: Bool = false) -> String {
         var text = definition.help
         if isShort {
@@ -161,7 +162,7 @@ struct HelpScreen {
         return filled(Array(words.dropFirst()), first: words.first ?? "", indent: -1)
     }
 
-    /// The words in lines of at most 80 columns. All lines after the first are indented.
+    /// Arranges the words in lines of at most 80 columns. All lines after the first are indented.
     private func filled(_ words: [String], first: String, indent: Int) -> String {
         var lines = [first]
         for word in words {

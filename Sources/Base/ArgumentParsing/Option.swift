@@ -6,7 +6,7 @@ package enum NameSpecification: Sendable {
     case long
     /// The name of the property and its first letter: `output` is `--output` and `-o`.
     case shortAndLong
-    /// Another name, without dashes.
+    /// A name that differs from the property's name, without dashes.
     case customLong(String, short: Character? = nil)
 
     func names(ofProperty property: String) -> (long: String, short: Character?) {

@@ -18,13 +18,13 @@ package protocol ParsableArguments: Sendable {
     ///
     /// - Parameters:
     ///   - name: The name without dashes.
-    ///   - value: The word after the option, or after its `=`; nil if there is none.
+    ///   - value: The word after the option, or the text after its `=`; nil if there is neither.
     func advice(onUnknownOption name: String, value: String?) -> OptionAdvice?
 }
 
 /// Advice for an option that a command does not have.
 package struct OptionAdvice: Sendable {
-    /// What to write instead, without a full stop.
+    /// The text that says what to write instead, without a full stop.
     let text: String
     /// Whether the word after the option is its value.
     let usesValue: Bool
@@ -46,7 +46,7 @@ extension ParsableArguments {
     }
 
     /// The long names of the given options and flags, including the options of groups: `--quality`. An option also
-    /// counts as given if an environment variable sets it, or if the given value equals the default.
+    /// counts as given if an environment variable sets the option, or if the given value equals the default.
     package func givenOptions() -> [String] {
         sections().flatMap(\.definitions).filter { $0.kind != .positional && $0.isGiven() }.map(\.displayName)
     }
@@ -78,7 +78,7 @@ package protocol ParsableCommand: ParsableArguments {
 
     /// Advice for a word that is not the name of a subcommand; nil for none.
     ///
-    /// - Parameter arguments: The words after it.
+    /// - Parameter arguments: The words after `word`.
     static func advice(onUnknownCommand word: String, arguments: [String]) -> String?
 
     /// Advice for a command line with more values than the command has arguments; nil for none.
@@ -88,7 +88,8 @@ package protocol ParsableCommand: ParsableArguments {
     ///   - options: The given options with their values, as in the command line.
     static func advice(onTooManyValues values: [String], options: [String]) -> String?
 
-    /// The words of the program for an error that one of its commands has thrown. The default is the description.
+    /// The message of the program for an error that one of its commands has thrown. By default, the description of the
+    /// error.
     static func text(of error: any Error) -> String
 }
 
@@ -102,7 +103,7 @@ extension ParsableCommand {
 
     package static func text(of error: any Error) -> String { "\(error)" }
 
-    /// Parses the arguments of this command, without the name of the program.
+    /// Parses the arguments of this command. They do not include the name of the program.
     ///
     /// - Throws: ``CommandExit`` with the output, for usage errors and for requests for help.
     package static func parse(
@@ -114,7 +115,8 @@ extension ParsableCommand {
         return command
     }
 
-    /// Parses the arguments of a program, without its name: finds the subcommand and parses its arguments.
+    /// Finds the subcommand that the arguments of a program name, and parses its arguments. They do not include the
+    /// name of the program.
     ///
     /// - Throws: ``CommandExit`` with the output, for usage errors and for requests for help.
     package static func parseAsRoot(
@@ -139,10 +141,10 @@ extension ParsableCommand {
     }
 }
 
-/// The command line arguments, without the name of the program.
+/// The command line arguments, excluding the name of the program.
 ///
-/// - Throws: ``ValidationError`` if an argument is not UTF-8 text. `CommandLine.arguments` replaces the invalid bytes, so the
-///   program would use a different file.
+/// - Throws: ``ValidationError`` if an argument is not UTF-8 text. `CommandLine.arguments` replaces the invalid bytes,
+///   so the program would use a file with another name.
 private func processArguments() throws(ValidationError) -> [String] {
     for (number, text) in UnsafeBufferPointer(start: CommandLine.unsafeArgv, count: Int(CommandLine.argc)).enumerated()
     {
@@ -154,8 +156,8 @@ private func processArguments() throws(ValidationError) -> [String] {
     return Array(CommandLine.arguments.dropFirst())
 }
 
-/// Ends the process without the exit handlers of libraries. Threads of the program may still be running, and the exit
-/// handler of OpenSSL would free memory that these threads also free when they end.
+/// Ends the process without calling the exit handlers of libraries. Threads of the program may still be running. The
+/// exit handler of OpenSSL would free memory that these threads also free when they end.
 package func endProcess(_ code: ExitCode) -> Never {
     fflush(nil)
     _exit(code.rawValue)

@@ -1,10 +1,10 @@
-// DESIGN: a helper process decodes untrusted files with libraries that have had vulnerabilities. It is confined in
-// layers. The kernel may not support all layers; each layer alone prevents most attacks.
+// DESIGN: a helper process decodes untrusted files with libraries that have had vulnerabilities. The helper is confined
+// in layers. The kernel may not support all layers; each layer alone prevents most attacks.
 //
 // 1. Before exec (Spawn.c): no new privileges, no inherited files, limits, separate user and network namespaces.
-// 2. Before its libraries are loaded: Landlock. The helper can read only the folders of libraries, and cannot write or
-//    execute files.
-// 3. Before its first photo: seccomp. Only the system calls for decoding are allowed. All other calls fail with EPERM,
+// 2. Before the helper loads its libraries: Landlock. The helper can read only the folders of libraries, and cannot
+//    write or execute files.
+// 3. Before the first photo: seccomp. Only the system calls for decoding are allowed. All other calls fail with EPERM,
 //    so that a library that tries such a call can continue. The helper can no longer open files.
 
 #define _GNU_SOURCE
@@ -86,7 +86,7 @@ int csystem_confine_files(void) {
     struct landlock_ruleset everything = landlock_everything(version);
     int ruleset = (int)syscall(LANDLOCK_CREATE_RULESET, &everything, sizeof everything, 0);
     if (ruleset < 0) return -1;
-    // Folders with plug-ins of libraries, and CPU information that libraries read.
+    // The folders of libraries and their plug-ins, and the CPU information that libraries read.
     static const char *const readable[] = {"/usr", "/lib", "/lib64", "/opt", "/etc/ld.so.cache", "/sys/devices/system"};
     for (size_t i = 0; i < sizeof readable / sizeof readable[0]; i++) landlock_allow_reading(ruleset, readable[i]);
     prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
@@ -135,8 +135,8 @@ static void load(struct program *program, size_t offset) { add(program, BPF_LD |
 
 static void answer(struct program *program, uint32_t action) { add(program, BPF_RET | BPF_K, action, 0, 0); }
 
-// Adds a rule: for the system call `call`, the filter returns `action`. The rule expects the number of the present call
-// in the accumulator, and does not change the accumulator.
+// Adds a rule: for the system call `call`, the filter returns `action`. The rule expects the number of the current
+// system call in the accumulator, and does not change the accumulator.
 static void decide(struct program *program, int call, uint32_t action) {
     add(program, BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)call, 0, 1);
     answer(program, action);
@@ -180,7 +180,7 @@ int csystem_confine_calls(void) {
     load(&program, offsetof(struct seccomp_data, arch));
     add(&program, BPF_JMP | BPF_JEQ | BPF_K, ARCHITECTURE, 1, 0);
     answer(&program, denied);
-    // Calls through another system call interface of the CPU (x32) have numbers that match no rule.
+    // System calls through another interface of the CPU (x32) have numbers that match no rule.
     load(&program, offsetof(struct seccomp_data, nr));
     for (size_t i = 0; i < sizeof allowed_calls / sizeof allowed_calls[0]; i++)
         decide(&program, allowed_calls[i], SECCOMP_RET_ALLOW);
@@ -188,8 +188,7 @@ int csystem_confine_calls(void) {
     // the C library uses clone.
     decide(&program, __NR_clone3, SECCOMP_RET_ERRNO | ENOSYS);
     allow_with(&program, __NR_clone, 0, CLONE_THREAD | CLONE_VM, CLONE_THREAD | CLONE_VM);
-    // Allows signals only to threads of this process. The rules for fcntl below allow no command that could send
-    // signals.
+    // Allows signals only to threads of this process. The rules for fcntl below deny commands that could send signals.
     allow_with(&program, __NR_tgkill, 0, all, (uint32_t)getpid());
     // Allows reading limits (glibc's getrlimit), but not setting them: the third argument, the new limit, must be NULL.
     const struct condition reading[] = {{0, all, 0}, {4, all, 0}, {5, all, 0}};

@@ -23,12 +23,12 @@ struct child {
     int input;   // standard input; -1: /dev/null
     int output;  // standard output and error; -1: the parent's
     int signal;  // the signal sent when the starting thread ends; 0: none
-    bool in_group;  // whether it stays in the parent's process group, which gets the terminal's signals
+    bool in_group;  // whether the child stays in the parent's group, which gets the terminal's signals
     int open_files;  // the limit of open files if confined; -1: not confined
     int folder;  // the working folder; -1: the parent's
 };
 
-// Encoders start one thread for each core, and some encoders start several threads for each core.
+// Encoders start at least one thread for each core; some encoders start several threads for each core.
 enum { MAX_THREADS = 4096 };
 
 static void limit(int resource, rlim_t value) {
@@ -69,7 +69,7 @@ int csystem_close_on_exec_by_listing(int first) {
 // Makes exec close all open files except standard input, output and error.
 static void keep_standard_files_only(void) {
     if (close_range(3, ~0U, CLOSE_RANGE_CLOEXEC) == 0) return;
-    // For kernels before Linux 5.11.
+    // Kernels before Linux 5.11 do not have this call with this flag.
     if (csystem_close_on_exec_by_listing(3) == 0) return;
     struct rlimit files;
     if (getrlimit(RLIMIT_NOFILE, &files) != 0) return;
@@ -123,8 +123,7 @@ static pid_t spawn(const struct child *child) {
         sigemptyset(&none);
         sigprocmask(SIG_SETMASK, &none, NULL);
         if (!child->in_group) setpgid(0, 0);  // the parent handles terminal interrupts
-        // Copies both descriptors first, because the first dup2 could otherwise close the descriptor that the second
-        // dup2 copies.
+        // Copies both descriptors first. Otherwise the first dup2 could close the descriptor for the second dup2.
         int input = fcntl(child->input >= 0 ? child->input : open("/dev/null", O_RDONLY), F_DUPFD_CLOEXEC, 3);
         int output = child->output >= 0 ? fcntl(child->output, F_DUPFD_CLOEXEC, 3) : -1;
         if (input >= 0) dup2(input, STDIN_FILENO);

@@ -1,20 +1,20 @@
-// DESIGN: a worker does not start the commands of its users itself. It starts supervisors: small processes of the same
-// program that run one command at a time. A supervisor
+// DESIGN: a worker does not start the commands of its users itself. The worker starts supervisors: small processes of
+// the same program that run one command at a time. A supervisor
 //
 // - adopts the processes that its command leaves behind (PR_SET_CHILD_SUBREAPER), even from other sessions, and kills
-//   them when the command has ended. The program that contains the worker may have other children, so the worker
-//   cannot adopt processes itself: it could not tell to which command they belong.
+//   them when the command has ended. The worker cannot adopt these processes itself: the program that contains the
+//   worker may have other children, so the worker could not tell which process belongs to which command.
 // - kills the command and all its processes when the worker closes the connection or ends for any reason, and removes
 //   the temporary folder of the command.
-// - has little memory, and starts commands with vfork(2). Starting a command therefore costs the same for each size of
-//   the worker.
+// - has little memory, and starts commands with vfork(2). Therefore the cost of starting a command does not depend on
+//   the memory of the worker.
 //
 // If the supervisor itself is killed, the kernel kills its command, and the worker kills the process group of the
-// command. Processes in other groups and the temporary folder are then left behind.
+// command. In this case, processes in other groups and the temporary folder are left behind.
 //
-// A supervisor is this program, executed again. The constructor below recognizes it by its name, before `main` and
-// before any Swift code runs. Therefore every program that contains a worker can be a supervisor without any call in
-// its `main`.
+// A supervisor is this program, executed again. The constructor below recognizes a supervisor by the name of the
+// process, before `main` and before any Swift code runs. Therefore every program that contains a worker can be a
+// supervisor without any call in its `main`.
 
 #define _GNU_SOURCE
 #include "CSystem.h"
@@ -43,17 +43,17 @@
 
 enum { FILES = 3, MAX_TEXT = 64 << 20 };
 
-// A request to run a command. Three descriptors are attached: standard input, output and error of the command. The
-// texts follow it, each with its NUL: the arguments, then the environment.
+// A request to run a command. Three descriptors are attached: standard input, output and error of the command. After
+// the request, the worker sends the arguments and the environment as texts, each with its NUL.
 struct request {
     struct csystem_command_limits limits;
     uint32_t arguments, variables;
     uint64_t bytes;
 };
 
-// The first reply. The new process of the command sends it before it executes the command, so that the worker knows the
-// process even if the command kills or stops the supervisor. If there is no process, the supervisor sends it; the id is
-// then -1. The second reply is a struct csystem_command_end.
+// The first reply. The new process of the command sends this reply before it executes the command. Therefore the worker
+// knows the process even if the command kills or stops the supervisor. If the process could not be created, the
+// supervisor sends this reply with the id -1. The second reply is a struct csystem_command_end.
 struct start {
     pid_t id;
     int error;
@@ -63,8 +63,8 @@ struct start {
 
 static const char *parent_folder;
 
-// The temporary folder of the commands; the descriptor is -1 if there is none. The folder is kept and emptied, because
-// creating a folder for each command takes up to 1 ms on a disk. The path is the value of TMPDIR.
+// The temporary folder of the commands; the descriptor is -1 if there is none. After each command, the folder is
+// emptied and kept, because creating a folder takes up to 1 ms on a disk. The path is the value of TMPDIR.
 static char folder_variable[4096];
 static char *const folder_path = folder_variable + sizeof "TMPDIR=" - 1;
 static int folder = -1;
@@ -111,15 +111,15 @@ static bool receive_request(struct request *request, int files[FILES]) {
     return receive_all(socket_descriptor, (char *)request + received, sizeof *request - (size_t)received, NULL);
 }
 
-// Gives the user all rights to a subfolder, which a command may have removed. Does not follow links.
+// Restores the user's rights to a subfolder. A command may have removed these rights. Does not follow links.
 static void allow_all(int folder, const char *name) {
     struct stat status;
     if (fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(status.st_mode))
         fchmodat(folder, name, S_IRWXU, 0);
 }
 
-// Removes the contents of a folder, which may be nested deeper than a path can express. The folders inside a subfolder
-// are moved up before the subfolder is removed, so that two open folders suffice.
+// Removes the contents of the temporary folder, which may be nested deeper than a path can express. The function moves
+// the folders inside a subfolder up before it removes the subfolder, so that it needs only two open folders.
 static void remove_contents(void) {
     unsigned moved = 0;
     struct stat status;
@@ -229,8 +229,9 @@ static bool kill_children(void) {
     bool has_children = false;
     while (list && fscanf(list, "%d", &child) == 1) {
         has_children = true;
-        // A child keeps its process id until this process has waited for it. Its group is in the session of this
-        // process or in a session that a process of the command has created, so it contains no other processes.
+        // A child keeps its process id until this process has waited for it. The group of the child is in the session
+        // of this process or in a session that a process of the command has created. Therefore the group contains only
+        // processes of the command.
         pid_t group = getpgid(child);
         if (group > 0 && group != getpgrp()) kill(-group, SIGKILL);
         kill(child, SIGKILL);
@@ -245,13 +246,13 @@ struct ending {
     bool has_ended;
 };
 
-// Waits for one child, and adds its CPU time and that of its descendants. Returns the result of wait4(2).
+// Waits for one child, and adds its CPU time and that of its descendants to `ending`. Returns the result of wait4(2).
 static pid_t reap(struct ending *ending, int options) {
     siginfo_t information = {0};
     if (waitid(P_ALL, 0, &information, WEXITED | WNOWAIT | options) != 0) return -1;
     pid_t child = information.si_pid;
     if (child == 0) return 0;
-    // While the command is not reaped, no other process group can get its number.
+    // Until the command is reaped, no other process group can get its number.
     if (child == ending->command) kill(-child, SIGKILL);
     struct rusage used;
     int status;
@@ -281,8 +282,8 @@ static bool supervise(struct ending *ending, int signals) {
     if (!ending->has_ended) kill(-ending->command, SIGKILL);
     pid_t reaped;
     while ((reaped = reap(ending, WNOHANG)) >= 0) {
-        // An orphan that appears after the list was read is not killed yet. Therefore this process waits only if a
-        // child of the list has been killed, and reads the list again after each child.
+        // A process that was orphaned after the list was read has not been killed. Therefore this process waits only if
+        // the list contained a child, which has been killed, and reads the list again after each child.
         if (reaped == 0 && kill_children()) reap(ending, 0);
         else if (reaped == 0) sched_yield();
     }
@@ -331,8 +332,8 @@ __attribute__((constructor)) static void become_supervisor(int count, char **arg
     setsid();  // without a terminal
     prctl(PR_SET_NAME, NAME);
     prctl(PR_SET_CHILD_SUBREAPER, 1);
-    csystem_offer_to_memory_killer();  // the commands inherit this
-    // No signal ends a supervisor before its command except SIGKILL. exec keeps ignored signals, so they are reset.
+    csystem_offer_to_memory_killer();  // the commands inherit the score
+    // Only SIGKILL can end a supervisor before its command. exec keeps ignored signals, so they are reset.
     for (int number = 1; number < NSIG; number++) signal(number, SIG_DFL);
     sigset_t all;
     sigfillset(&all);
@@ -425,7 +426,7 @@ void csystem_end_supervisor(pid_t supervisor, pid_t command, int milliseconds) {
     if (descriptor < 0 || !wait_until_readable(descriptor, milliseconds)) kill(supervisor, SIGKILL);
     if (descriptor >= 0) close(descriptor);
     while (waitpid(supervisor, &status, 0) < 0 && errno == EINTR) continue;
-    // The number of a group is not used again while the group has members. If it has none, the number could be used
-    // again only after all other numbers.
+    // The system does not reuse the number of a group while the group has members. It reuses the number of an empty
+    // group only after all other numbers.
     if (WIFSIGNALED(status) && command > 0) kill(-command, SIGKILL);
 }

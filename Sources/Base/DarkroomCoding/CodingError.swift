@@ -1,6 +1,6 @@
 /// The error that decompression throws.
 package struct CodingError: Error, Equatable, CustomStringConvertible {
-    /// The kind of failure. A retry with the same bytes does not help, unless memory was missing.
+    /// The kind of failure. A retry with the same bytes helps only after ``outOfMemory``.
     package enum Code: Sendable {
         /// The bytes are not valid compressed data.
         case damaged

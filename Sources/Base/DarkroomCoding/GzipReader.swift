@@ -2,7 +2,7 @@ internal import CZlib
 
 /// Decompresses a gzip file (RFC 1952) piece by piece. The file may contain several members.
 ///
-/// The reader uses a single buffer, whatever the size of the file. Only one thread at a time may use it.
+/// The reader uses a single buffer, whatever the size of the file. Only one thread at a time may use a reader.
 package final class GzipReader {
     /// Whether a file that begins with `bytes` is a gzip file.
     package static func isGzip(_ bytes: UnsafeRawBufferPointer) -> Bool {
@@ -44,7 +44,7 @@ package final class GzipReader {
         }
     }
 
-    /// Ends the file. Throws if the compressed data is incomplete.
+    /// Must be called at the end of the file. Throws if the compressed data is incomplete.
     package func finish() throws(CodingError) {
         guard state != .withinMember else {
             throw CodingError(code: .truncated, message: "ends within the gzip data")

@@ -2,7 +2,7 @@ internal import CZlib
 
 /// Decompresses blocks in the zlib format (RFC 1950). Uses the same memory for all blocks.
 ///
-/// Only one thread at a time may use it.
+/// Only one thread at a time may use a decompressor.
 package final class Inflater {
     private let stream: UnsafeMutablePointer<z_stream>
 

@@ -3,7 +3,7 @@ internal import CCrypto
 /// Computes a SHA-256 digest piece by piece. Uses libcrypto's EVP functions, which use SHA instructions of the
 /// processor.
 ///
-/// Only one thread at a time may use it.
+/// Only one thread at a time may use a digest.
 package final class SHA256Digest {
     /// The length of a digest in bytes.
     package static let byteCount = 32

@@ -8,8 +8,8 @@ package final class ByteBudget: @unchecked Sendable {  // `held` is used only wh
 
     package init(_ most: Int) { self.most = most }
 
-    /// Calls `body` when `count` more bytes are allowed. Blocks until then. If `count` is larger than the budget, waits until
-    /// no other thread holds bytes.
+    /// Blocks until the budget has room for `count` more bytes, and then calls `body`. If `count` is larger than the
+    /// budget, blocks until no other thread holds bytes.
     package func withBytes<Result>(_ count: Int, _ body: () throws -> Result) rethrows -> Result {
         condition.lock()
         while held > 0, held + count > most { condition.wait() }

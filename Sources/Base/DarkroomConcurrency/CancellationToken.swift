@@ -1,4 +1,4 @@
-/// Tells all code that works on a job whether the job's result is still needed. Any thread may use the token.
+/// Tells the code that works on a job whether the result of the job is still needed. Any thread may use the token.
 ///
 /// The level never decreases. Long computations check ``isCancelled`` regularly. Code that waits, for example for a
 /// transfer, sets a handler.

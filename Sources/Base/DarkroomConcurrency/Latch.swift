@@ -1,4 +1,4 @@
-/// A condition that becomes true once and then stays true, for example "cancelled". Any thread may set and read it.
+/// A condition that becomes true once and stays true, for example "cancelled". Any thread may set and read the latch.
 package final class Latch: Sendable {
     private let state = Locked(false)
 

@@ -2,7 +2,7 @@ import Foundation
 
 /// A value protected by a lock.
 ///
-/// It uses `NSLock`, because `Synchronization.Mutex` causes false reports of the thread sanitizer on Linux.
+/// The lock is an `NSLock`, because `Synchronization.Mutex` causes false reports of the thread sanitizer on Linux.
 package final class Locked<Value>: @unchecked Sendable {  // `value` is used only while `lock` is held
     private let lock = NSLock()
     private var value: Value

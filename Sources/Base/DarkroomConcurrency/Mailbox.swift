@@ -1,4 +1,4 @@
-/// Messages from any thread to the thread that owns the mailbox. The owner sleeps in its own wait, such as poll(2).
+/// Messages from any thread to the thread that owns the mailbox. The owner sleeps in any wait, such as poll(2).
 ///
 /// The mailbox wakes its owner only if a message arrives while the owner is sleeping or about to sleep.
 package final class Mailbox<Message: Sendable>: Sendable {
@@ -11,8 +11,8 @@ package final class Mailbox<Message: Sendable>: Sendable {
     private let state = Locked(State())
     private let wake: @Sendable () -> Void
 
-    /// - Parameter wake: Ends the current or next wait of the owner. The mailbox holds its lock during the call, so
-    ///   no call happens after ``close()`` has returned.
+    /// - Parameter wake: Ends the current or next wait of the owner. The mailbox holds its lock during the call, so it
+    ///   does not call `wake` after ``close()`` has returned.
     package init(wake: @escaping @Sendable () -> Void) { self.wake = wake }
 
     /// Adds a message.

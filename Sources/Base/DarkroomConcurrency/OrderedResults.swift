@@ -19,10 +19,11 @@ package enum OrderedResults {
         }
     }
 
-    /// Computes a result for each number from 0 to `count` - 1, and passes the results to `receive` on this thread, in
-    /// order. Blocks until all results are passed on.
+    /// Computes a result for each number from 0 to `count` - 1, and passes the results to `receive` on the calling
+    /// thread, in the order of the numbers. Blocks until all results are passed on.
     ///
-    /// At most 2 × `threads` results are being computed or waiting, so a slow first result bounds the memory.
+    /// At most 2 × `threads` results are being computed or wait for `receive`. Therefore the memory is bounded even if
+    /// the first result takes long.
     package static func forEach<Result: Sendable>(
         count: Int, threads: Int, name: String, compute: @escaping @Sendable (Int) -> Result,
         receive: (Int, Result) throws -> Void

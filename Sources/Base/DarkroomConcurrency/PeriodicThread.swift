@@ -1,4 +1,4 @@
-/// Calls a function at an interval, on its own thread.
+/// Calls a function at a fixed interval, on a separate thread.
 package final class PeriodicThread: Sendable {
     private let isOver = Signal()
     private let thread: OwnedThread
@@ -12,7 +12,7 @@ package final class PeriodicThread: Sendable {
 
     deinit { isOver.raise() }
 
-    /// Stops the thread and waits for its end.
+    /// Stops the thread, and blocks until it has ended.
     package func stop() {
         isOver.raise()
         thread.join()

@@ -13,7 +13,7 @@ package final class SocketPoller {
         package let failed: Bool
     }
 
-    /// A descriptor that is readable as long as a watched socket is ready, see ``Wakeup``.
+    /// A descriptor that is readable as long as a watched socket is ready. ``Wakeup`` can wait for it.
     package let descriptor: Int32
     private var events = [epoll_event](repeating: epoll_event(), count: 64)
 
@@ -26,8 +26,8 @@ package final class SocketPoller {
 
     deinit { close(descriptor) }
 
-    /// Watches `socket`, or changes the events for which it is watched. If the system has no memory for it, the socket
-    /// never becomes ready.
+    /// Watches `socket`, or changes the events for which `socket` is watched. If the system lacks memory for the watch,
+    /// the poller never reports the socket.
     package func watch(_ socket: Int32, reads: Bool, writes: Bool) {
         var event = epoll_event()
         event.events = (reads ? EPOLLIN.rawValue : 0) | (writes ? EPOLLOUT.rawValue : 0)

@@ -1,8 +1,8 @@
 internal import CSystem
 import Foundation
 
-/// Threads for blocking work, started when needed and reused. They keep blocking work away from the thread pools of
-/// the system and of Swift concurrency, which have only about as many threads as the machine has cores.
+/// Threads for blocking work, started when needed and reused. Blocking work must not run in the thread pools of the
+/// system and of Swift concurrency, which have only about as many threads as the machine has cores.
 package final class ThreadPool: Sendable {
     private struct State {
         var jobs: ArraySlice<(@Sendable () -> Void)?> = []
@@ -32,7 +32,7 @@ package final class ThreadPool: Sendable {
 
     /// Creates a pool without threads.
     /// - Parameters:
-    ///   - name: The name of its threads; the system uses the first 15 bytes.
+    ///   - name: The name of the pool's threads; the system uses the first 15 bytes.
     ///   - maxThreads: The maximum number of jobs that run at a time. Further jobs wait, in order.
     ///   - threadBegan: Called on each thread before its first job.
     ///   - threadEnds: Called on each thread after its last job.
@@ -53,7 +53,7 @@ package final class ThreadPool: Sendable {
         queue.condition.lock()
         guard !queue.state.isClosed else { return queue.condition.unlock() }
         queue.state.jobs.append(job)
-        // A thread that was woken but has not run yet still counts as idle, and its job still counts as waiting.
+        // `idle` still counts a thread that was woken but has not run yet, and `jobs` still contains its job.
         let needsThread = queue.state.jobs.count > queue.state.idle && queue.state.threads < maxThreads
         if needsThread { queue.state.threads += 1 }
         queue.condition.signal()

@@ -1,7 +1,7 @@
 import DarkroomText
 import Glibc
 
-/// Lets any thread wake a waiting thread. The waiting thread can wait for a file descriptor at the same time.
+/// Lets any thread wake a waiting thread. The waiting thread can also wait for a file descriptor at the same time.
 package final class Wakeup: Sendable {
     private let readEnd: Int32
     private let writeEnd: Int32
@@ -26,7 +26,7 @@ package final class Wakeup: Sendable {
     /// Ends the current or next call of ``wait(for:events:until:)``.
     package func signal() {
         var byte: UInt8 = 1
-        _ = write(writeEnd, &byte, 1)  // if the pipe is full, the thread is woken anyway
+        _ = write(writeEnd, &byte, 1)  // if the pipe is full, earlier bytes wake the thread
     }
 
     /// Blocks until `descriptor` is ready for `events`, ``signal()`` is called, or `deadline` has passed. A negative

@@ -1,6 +1,6 @@
 import Glibc
 
-/// The parts of a file's status that change when the file is replaced or written to.
+/// The values of a file's status that change when the file is replaced or written to.
 package struct FileStamp: Sendable, Equatable {
     package let facts: [Int]
 
@@ -11,7 +11,7 @@ package struct FileStamp: Sendable, Equatable {
         ]
     }
 
-    /// Reads the status of the file or folder at `path`. Returns nil if there is none.
+    /// Reads the status of the file or folder at `path`. Returns nil if there is no file or folder.
     package init?(path: String) {
         var status = stat()
         guard stat(path, &status) == 0 else { return nil }

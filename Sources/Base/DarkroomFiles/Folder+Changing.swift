@@ -2,7 +2,8 @@ import Glibc
 
 /// Creates, renames and removes files.
 extension Folder {
-    /// Creates a new file. Removes an existing file first, so that a file of another process is never written to.
+    /// Creates a new file. Removes an existing file first, so that this process never writes to a file that another
+    /// process has opened.
     /// - Returns: a descriptor for writing, which the caller closes.
     package func create(_ path: String, mode: mode_t = 0o644) throws(SystemFailure) -> Int32 {
         let flags = O_WRONLY | O_CREAT | O_EXCL
@@ -24,10 +25,10 @@ extension Folder {
         }
     }
 
-    /// Removes a file or a link. Does nothing if it does not exist.
+    /// Removes a file or a link. Does nothing if the file or link does not exist.
     package func remove(_ path: String) throws(SystemFailure) { try unlink(path, 0) }
 
-    /// Removes an empty folder. Does nothing if it does not exist.
+    /// Removes an empty folder. Does nothing if the folder does not exist.
     package func removeFolder(_ path: String) throws(SystemFailure) { try unlink(path, Int32(AT_REMOVEDIR)) }
 
     /// Removes a folder and its content. Does not follow links. Does nothing if the folder does not exist.
@@ -47,8 +48,8 @@ extension Folder {
     }
 
     /// Writes a file under a hidden temporary name and then renames it, so that readers never see an incomplete file.
-    /// - Parameter isDurable: whether the file and its name must be on the disk when this function returns. The file must
-    ///   then be in this folder and not in a subfolder.
+    /// - Parameter isDurable: whether the file and its name must be on the disk when this function returns. A durable
+    ///   file must be in this folder and not in a subfolder.
     package func replace(
         _ path: String, with bytes: [UInt8], mode: mode_t = 0o600, isDurable: Bool = false
     ) throws(SystemFailure) {
@@ -60,14 +61,15 @@ extension Folder {
             try rename(temporary, to: path)
             if isDurable { try makeDurable("") }
         } catch {
-            // If this also fails, the first failure is reported.
+            // If the removal also fails, the first failure is reported.
             try? remove(temporary)
             throw error
         }
     }
 
-    /// Opens a folder whose path is relative to this one. Creates missing folders of the path with the mode of the folder
-    /// above, and with its owner and group if this process may set them. Therefore, the same users can write to them.
+    /// Opens a folder whose path is relative to this one. Creates missing folders of the path with the mode of their
+    /// parent folder, and with its owner and group if this process may set them. Therefore, the same users can write to
+    /// the new folders and to the parent folder.
     package func makeFolderLikeParent(_ path: String) throws(SystemFailure) -> Folder {
         var folder = try self.folder("")
         for component in Path.components(of: path) {
@@ -76,7 +78,8 @@ extension Folder {
             let parent = try folder.status()
             folder = try folder.folder(component)
             guard isNew else { continue }
-            // Only root may set the owner. Without these rights, the owner and group are those of this process.
+            // Only root may set the owner. The second call sets the group only. If this process may not set the group
+            // either, the new folder keeps the owner and group of this process.
             _ = fchown(folder.descriptor, parent.st_uid, parent.st_gid)
             _ = fchown(folder.descriptor, uid_t.max, parent.st_gid)
             guard fchmod(folder.descriptor, parent.st_mode & 0o7777) == 0 else { throw SystemFailure("make", errno) }

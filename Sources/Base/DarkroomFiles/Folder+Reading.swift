@@ -5,7 +5,7 @@ extension Folder {
     /// The names in the folder without `.` and `..`, in no particular order. Invalid UTF-8 is replaced with U+FFFD; a
     /// name with such a replacement cannot be used to open the file.
     package func names() throws(SystemFailure) -> [String] {
-        // readdir(3) changes the position of its descriptor, so it needs a separate descriptor.
+        // readdir(3) changes the position of the descriptor that it reads, so it gets a separate descriptor.
         let copy = try open("", O_RDONLY | O_DIRECTORY)
         guard let stream = fdopendir(copy) else {
             defer { close(copy) }
@@ -15,7 +15,7 @@ extension Folder {
         return try namesOfEntries(in: stream).map { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// Opens the regular file at `path` for reading. Does not block. A link, a pipe or a device is an error.
+    /// Opens the regular file at `path` for reading. Does not block. Throws if `path` is a link, a pipe or a device.
     /// - Returns: a descriptor, which the caller closes, and the size of the file in bytes.
     package func openFile(_ path: String) throws(SystemFailure) -> (descriptor: Int32, size: Int) {
         try openFile(Array(path.utf8))
@@ -76,7 +76,8 @@ package func namesOfEntries(in stream: OpaquePointer) throws(SystemFailure) -> [
 }
 
 extension Path {
-    /// The bytes and the time of the regular file at a path, which need not be valid UTF-8. Follows links. Blocks.
+    /// Reads the regular file at a path, and the time of its last change. The path need not be valid UTF-8. Follows
+    /// links. Blocks.
     package static func contentsAndTime(
         of path: [UInt8]
     ) throws(SystemFailure) -> (bytes: [UInt8], time: FileTime) {

@@ -2,9 +2,9 @@ import Glibc
 
 /// An open folder, with functions that read and change the files in it and in its subfolders.
 ///
-/// The paths that are passed to the functions are relative. Users who may write to the folder are not trusted: a path
-/// through a symbolic link and a path with `..` are errors. Links are followed only in the path that opens the folder
-/// itself, which comes from a trusted user.
+/// The paths that are passed to the functions are relative. Users who may write to the folder are not trusted.
+/// Therefore a path through a symbolic link and a path with `..` are errors. Links are followed only in the path of the
+/// folder itself, which comes from a trusted user.
 package final class Folder: Sendable {
     /// The descriptor of the folder, which stays open as long as this object exists.
     package let descriptor: Int32
@@ -97,7 +97,7 @@ package final class Folder: Sendable {
         }
     }
 
-    /// Throws unless the user of this process owns the folder, and the mode of the folder denies access to other users.
+    /// Throws if the user of this process does not own the folder, or if its mode allows access to other users.
     package func requirePrivate() throws(SystemFailure) {
         let status = try status()
         guard status.st_uid == geteuid() else {
@@ -119,7 +119,7 @@ package final class Folder: Sendable {
         return folder
     }
 
-    /// Calls `body` with the folder that contains the last component of the path, and with this component.
+    /// Calls `body` with the last component of the path, and with the descriptor of the folder that contains it.
     func inParent<Value>(
         of path: String, _ attempted: String, _ body: (Int32, String) throws(SystemFailure) -> Value
     ) throws(SystemFailure) -> Value {

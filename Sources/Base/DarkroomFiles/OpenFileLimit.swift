@@ -2,10 +2,10 @@ import Glibc
 
 /// The number of files and sockets that this process may open: `RLIMIT_NOFILE`, see getrlimit(2).
 package enum OpenFileLimit {
-    /// Descriptors for the rest of the process: connections to Redis, photos, uploads.
+    /// The number of descriptors for other purposes: connections to Redis, photos, uploads.
     package static let reserved = 512
 
-    /// Raises the limit of this process, if the system allows it, so that it can have this many connections.
+    /// Raises the limit of this process, if the system allows it, so that the process can have this many connections.
     /// - Returns: the number of connections that the limit allows, at most `connections`.
     package static func raise(forConnections connections: Int) -> Int {
         var limit = rlimit()
@@ -17,7 +17,7 @@ package enum OpenFileLimit {
             if setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &raised) == 0 { limit = raised }
         }
         guard limit.rlim_cur < wanted else { return connections }
-        // With a very low limit, half of the descriptors are for connections.
+        // If the limit is less than twice `reserved`, half of the descriptors are for connections.
         return max(Int(limit.rlim_cur) - reserved, Int(limit.rlim_cur) / 2)
     }
 }

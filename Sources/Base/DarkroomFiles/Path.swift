@@ -5,7 +5,7 @@ import Glibc
 /// A slash followed by a combining character is one `Character`, which `split` and `hasPrefix` do not treat as "/",
 /// although the system does. All code that splits or checks an untrusted path must use these functions.
 package enum Path {
-    /// The components that are neither empty nor `.`. No component contains a slash.
+    /// The components of a path, excluding empty components and `.`. No component contains a slash.
     package static func components(of path: String) -> [String] {
         path.utf8.split(separator: slash).map { String(decoding: $0, as: UTF8.self) }.filter {
             !$0.utf8.elementsEqual(here)
@@ -20,7 +20,8 @@ package enum Path {
     }
 
     /// Splits a path at its last slash.
-    /// - Returns: the part before the slash, which is nil without a slash, and the part after it.
+    /// - Returns: the part before the slash, and the part after the slash. If the path has no slash, the first part is
+    ///   nil and the second part is the path.
     package static func split(_ path: String) -> (folder: String?, name: String) {
         guard let last = path.utf8.lastIndex(of: slash) else { return (nil, path) }
         return (

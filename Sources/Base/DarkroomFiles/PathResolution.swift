@@ -1,15 +1,15 @@
 internal import CSystem
 import Glibc
 
-/// How a path in a folder is opened. No method follows a symbolic link or leaves the folder.
+/// The method by which a path in a folder is opened. No method follows a symbolic link or leaves the folder.
 enum PathResolution {
-    /// By openat2(2), available since Linux 5.6.
+    /// Opens the whole path with openat2(2), available since Linux 5.6.
     case kernel
-    /// Component by component, each relative to the folder before it. Used on kernels and container runtimes without
-    /// openat2.
+    /// Opens one component after the other, each relative to the folder that was opened before. Used on kernels and
+    /// container runtimes without openat2.
     case stepwise
 
-    /// `O_PATH`, so that the folders of a path need no read permission.
+    /// `O_PATH`, which opens the folders of a path without read permission.
     static let pathOnly = csystem_path_only
 
     /// The method that this system supports.

@@ -1,6 +1,6 @@
 import Glibc
 
-/// Writes `bytes` at the current position of a file, or to a pipe or terminal. Waits while a pipe or terminal takes nothing.
+/// Writes `bytes` at the current position of a file, or to a pipe or terminal. Waits while the file accepts no bytes.
 package func writeAll(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) throws(SystemFailure) {
     var written = 0
     while written < bytes.count {
@@ -71,7 +71,7 @@ extension Folder {
             }.get()
             left -= count
         }
-        // Some file systems report a full or failing disk only here. EINVAL: the file system cannot sync files.
+        // Some file systems report a full or failing disk only at this call. EINVAL: the file system cannot sync files.
         guard byteCount == 0 || fdatasync(descriptor) == 0 || errno == EINVAL else {
             throw SystemFailure("sync", errno)
         }

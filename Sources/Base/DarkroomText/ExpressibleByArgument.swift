@@ -2,10 +2,11 @@
 package protocol ExpressibleByArgument: Sendable {
     /// Parses a value.
     ///
-    /// - Throws: An error, usually ``InvalidValue``. Its description ends the message: `--quality "x": <description>`.
+    /// - Throws: An error, usually ``InvalidValue``. The description of the error ends the message:
+    ///   `--quality "x": <description>`.
     init(argument: String) throws
 
-    /// The value as a user would write it; the help shows it as default.
+    /// The value as a user would write it. The help shows this text if the value is a default.
     var argumentText: String { get }
 
     /// The texts of all values; empty if there are too many to list.
@@ -23,7 +24,7 @@ extension ExpressibleByArgument {
 
 /// The error for a text that is not a valid value of a type.
 package struct InvalidValue: Error, CustomStringConvertible, Sendable {
-    /// What is wrong with the value, or which values are accepted. In the message, this text follows the value.
+    /// The text after the value in the message. It says what is wrong with the value, or which values are accepted.
     package let description: String
 
     package init(_ description: String) { self.description = description }

@@ -6,8 +6,8 @@ package enum NearMiss {
         scored(word, candidates).min { $0.distance < $1.distance }?.candidate
     }
 
-    /// Likely corrections: first the candidates that contain `word`, then the candidates that differ by a few typing
-    /// errors, the nearest first.
+    /// Likely corrections: the candidates that contain `word`, followed by the candidates that differ from `word` by a
+    /// few typing errors, in ascending order of the edit distance.
     package static func all(_ word: String, in candidates: [String]) -> [String] {
         guard !word.isEmpty else { return [] }
         let holding = candidates.filter { $0.lowercased().contains(word.lowercased()) }

@@ -10,7 +10,7 @@ package enum PercentEncoding {
         text.append(digits[Int(byte & 15)])
     }
 
-    /// The decoded bytes. A percent sign without two hexadecimal digits stays.
+    /// The decoded bytes. A percent sign that is not followed by two hexadecimal digits is kept.
     package static func decoded(_ text: some Collection<UInt8>) -> [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(text.count)

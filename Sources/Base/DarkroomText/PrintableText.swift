@@ -10,9 +10,9 @@
 /// - format characters, including the marks and overrides of bidirectional text, and all other characters without a
 ///   visible form (Unicode: default ignorable), such as zero-width spaces, tags, fillers and the soft hyphen.
 ///
-/// Joiners and variation selectors are not escaped where scripts and emoji need them, which is between or directly
-/// after visible non-Latin characters. In Swift strings, U+FFFD has already replaced invalid UTF-8 and unpaired
-/// surrogates.
+/// Scripts and emoji need joiners between visible non-Latin characters, and variation selectors directly after such a
+/// character. There, these code points are not escaped. In Swift strings, U+FFFD has already replaced invalid UTF-8 and
+/// unpaired surrogates.
 package enum PrintableText {
     /// The format of escapes.
     package enum Form: Sendable {
@@ -23,7 +23,7 @@ package enum PrintableText {
     }
 
     /// Escapes the text in the format for people.
-    /// - Parameter kept: The code points that are not escaped, for example line feeds in a text of several lines.
+    /// - Parameter kept: The code points to leave unescaped, for example line feeds in a text of several lines.
     package static func escaped(_ text: String, keeping kept: Set<Unicode.Scalar> = []) -> String {
         guard !text.utf8.allSatisfy(isPlain) else { return text }
         var escaped = ""
@@ -38,7 +38,7 @@ package enum PrintableText {
         return escaped
     }
 
-    /// Escapes the text in the format for people, as one line. Of the control characters, only tabs are not escaped.
+    /// Escapes the text in the format for people, as one line. Of all control characters, only tabs are kept.
     package static func line(_ text: String) -> String { escaped(text, keeping: ["\t"]) }
 
     /// Appends the text in quotes to `bytes`. Quotes and backslashes in the text are also escaped.
@@ -101,8 +101,8 @@ package enum PrintableText {
         return !(hasVariants(before) || before.properties.isVariationSelector) || !hasVariants(next)
     }
 
-    /// Whether a joiner next to this character, or a variation selector after it, has a meaning. True for emoji, and
-    /// for characters of scripts other than Latin.
+    /// Whether a joiner next to this character, or a variation selector after this character, changes how the text
+    /// looks. True for emoji, and for characters of scripts other than Latin.
     private static func hasVariants(_ scalar: Unicode.Scalar) -> Bool {
         let properties = scalar.properties
         guard scalar.value >= 0x300 || (scalar.value > 0x7F && properties.isEmoji) else { return false }

@@ -13,7 +13,7 @@ package struct ByteSize: ExpressibleByArgument, Hashable {
             otherwise: "write a size in bytes with its unit, such as 64MiB, 10MB or 512KiB")
     }
 
-    /// The number in the largest unit that gives a whole number.
+    /// The quantity as a whole number with the largest possible unit.
     package var argumentText: String { ScaledNumber.text(bytes, in: Self.units) }
 
     private static let units: [Unit] = [
@@ -38,7 +38,7 @@ package struct Quantity: ExpressibleByArgument, Hashable, ExpressibleByIntegerLi
             in: Self.units, ignoringCase: false, otherwise: "write a number, such as 5000, 10k or 100M")
     }
 
-    /// The number in the largest unit that gives a whole number.
+    /// The quantity as a whole number with the largest possible unit.
     package var argumentText: String { ScaledNumber.text(value, in: Self.units) }
 
     private static let units: [Unit] = [("G", 1_000_000_000), ("M", 1_000_000), ("k", 1000), ("", 1)]
@@ -65,7 +65,7 @@ extension Duration: ExpressibleByArgument {
         self = .nanoseconds(nanoseconds)
     }
 
-    /// The duration in hours and smaller units; if it is longer than 292 years, in seconds with an exponent.
+    /// The duration in hours and smaller units. A duration longer than 292 years is given in seconds with an exponent.
     package var argumentText: String {
         guard var rest = Int(exactly: (self / .nanoseconds(1)).rounded()) else { return "\(self / .seconds(1))s" }
         var text = ""
@@ -76,8 +76,8 @@ extension Duration: ExpressibleByArgument {
         return text.isEmpty ? "0s" : text
     }
 
-    /// Largest first, so that `argumentText` uses each unit at most once. Days are last, because they are parsed but
-    /// never written.
+    /// The units in descending order of their size, so that `argumentText` uses each unit at most once. Days are last,
+    /// because they are parsed but never written.
     private static let units: [Unit] = [
         ("h", 3_600_000_000_000), ("m", 60_000_000_000), ("s", 1_000_000_000), ("ms", 1_000_000),
         ("us", 1000), ("ns", 1), ("d", 86_400_000_000_000),

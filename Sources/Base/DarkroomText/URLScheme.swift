@@ -1,11 +1,11 @@
-/// A scheme of URLs, and what URLs with this scheme may be.
+/// A scheme of URLs, and the properties of URLs with this scheme.
 ///
 /// ``all`` is the only table of schemes: photo lists, transfers, redirects, webhooks and the pages use it.
 package struct URLScheme: Sendable, Equatable {
-    /// In lower case.
+    /// The name of the scheme in lower case.
     package let name: String
-    /// The default port of the web servers of the scheme; nil if the scheme is not of the web. Redirects may lead to all URLs
-    /// of the web, and only to these. In them, backslashes are slashes, as in browsers.
+    /// The default port of the web servers of the scheme; nil if the scheme is not a web scheme. Redirects may lead to
+    /// URLs with a web scheme only. In these URLs, a backslash means a slash, as in browsers.
     package var webPort: Int?
     /// Whether requests are encrypted.
     package var isEncrypted = false
@@ -20,7 +20,7 @@ package struct URLScheme: Sendable, Equatable {
 
     package var isOfWeb: Bool { webPort != nil }
 
-    /// The scheme with a name in any case; nil if it is not in the table.
+    /// The scheme with this name, in upper or lower case; nil if the name is not in the table.
     package static func named(_ name: some StringProtocol) -> URLScheme? {
         let name = name.lowercased()
         return all.first { $0.name == name }
@@ -52,13 +52,13 @@ package struct URLScheme: Sendable, Equatable {
         return rest.starts(with: slashes) ? (scheme, Substring(rest.dropFirst(slashes.count))) : nil
     }
 
-    /// All names for messages: `http, https and file`.
+    /// The names of all schemes, in the form for messages: `http, https and file`.
     package static let names = list(all.map(\.name))
 
-    /// The names of the schemes of the web, as libcurl takes them: `http,https`.
+    /// The names of the web schemes, in the form for libcurl: `http,https`.
     package static let webProtocols = all.filter(\.isOfWeb).map(\.name).joined(separator: ",")
 
-    /// The names of the schemes of the web for messages: `http: and https:`.
+    /// The names of the web schemes, in the form for messages: `http: and https:`.
     package static let webNames = list(all.filter(\.isOfWeb).map { "\($0.name):" })
 
     private static func list(_ words: [String]) -> String {

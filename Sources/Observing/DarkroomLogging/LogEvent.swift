@@ -3,11 +3,11 @@ package struct LogEvent: Sendable {
     package let level: LogLevel
     /// The part of the program that logged the event.
     package let label: String
-    /// What happened, as constant text. Variable values are in the metadata.
+    /// The event as constant text. Variable values are in the metadata.
     package let message: String
     package let metadata: LogMetadata
-    /// Events with the same message and key are repeats. If the key is nil, only events with the same metadata are
-    /// repeats.
+    /// Events with the same message and key are repeats. If the key is nil, events with the same message are repeats
+    /// only if they also have the same metadata.
     package let key: String?
 }
 
@@ -36,7 +36,8 @@ extension LogEvent {
         return line
     }
 
-    /// The event as readable text without its time: `warning worker: photo failed batch=... photo=17 reason=timeout`.
+    /// The event as readable text, excluding its time:
+    /// `warning worker: photo failed batch=... photo=17 reason=timeout`.
     /// - Parameter leftOut: The number of repeats that were omitted since the last shown repeat.
     package func text(leftOut: Int = 0) -> String {
         // The line begins with the time, which ends at the first space.

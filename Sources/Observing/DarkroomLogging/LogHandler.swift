@@ -2,16 +2,16 @@
 package protocol LogHandler: Sendable {
     /// Handles an event. May be called on any thread.
     func log(_ event: LogEvent)
-    /// Writes the held-back repeats that are due. The program must call it every few seconds.
+    /// Writes the held-back repeats that are due. The program must call this method every few seconds.
     func writeDue()
-    /// Writes all held-back repeats. The program must call it before it ends.
+    /// Writes all held-back repeats. The program must call this method before it ends.
     func flush()
 }
 
 extension LogHandler {
-    /// Does nothing: the default for handlers that hold no repeats back.
+    /// Does nothing. This is the default for handlers that do not hold repeats back.
     package func writeDue() {}
-    /// Does nothing: the default for handlers that hold no repeats back.
+    /// Does nothing. This is the default for handlers that do not hold repeats back.
     package func flush() {}
 }
 

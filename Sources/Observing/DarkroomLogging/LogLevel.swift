@@ -13,7 +13,7 @@ package enum LogLevel: String, Sendable, CaseIterable, Comparable {
     /// Something failed that an operator must fix.
     case error
 
-    /// From `trace`, the lowest, to `error`.
+    /// `trace` is the lowest level, `error` the highest.
     package static func < (left: LogLevel, right: LogLevel) -> Bool { left.rank < right.rank }
 
     private var rank: Int {

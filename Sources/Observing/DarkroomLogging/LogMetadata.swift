@@ -14,7 +14,7 @@ package struct LogMetadata: Sendable, Hashable, ExpressibleByDictionaryLiteral {
 
         /// The name in the log line.
         package let name: String
-        /// The names that come first, in this order.
+        /// The names that come before all other names in a line, in this order.
         private static let first = ["batch", "operation", "photo", "worker", "url"]
         /// The names of the standard fields that every line has.
         private static let reserved: Set<String> = ["time", "level", "logger", "message", "leftOut", "isCut"]

@@ -5,7 +5,7 @@ enum LogText {
     /// The largest number of bytes of a value, before and after escaping, so that several values fit into one line.
     static let maxBytes = 1000
 
-    /// Returns the text; if it is too long, only its beginning and an ellipsis.
+    /// Returns the text, or its beginning and an ellipsis if it has more than ``maxBytes`` bytes.
     static func cut(_ text: String) -> String {
         guard text.utf8.count > maxBytes else { return text }
         var beginning = ""

@@ -38,8 +38,8 @@ package struct Logger: Sendable {
     /// Logs an event. May be called on any thread. May block briefly if standard error accepts no data.
     /// - Parameters:
     ///   - level: The severity.
-    ///   - message: What happened, as constant text, so that a search finds all events of a kind. Variable values
-    ///     belong in the metadata.
+    ///   - message: The event as constant text, so that a search finds all such events. Variable values belong in the
+    ///     metadata.
     ///   - key: An event with the same message and key is a repeat; at most one repeat per second is written. Without a
     ///     key, only events with the same metadata are repeats. Give a key if many events with different metadata can
     ///     occur.

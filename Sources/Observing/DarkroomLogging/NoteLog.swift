@@ -1,6 +1,6 @@
 import DarkroomConcurrency
 
-/// Passes on each event as readable text without its time, for programs that show events between other output.
+/// Passes each event as readable text, excluding its time, to a function that shows events between other output.
 ///
 /// Repeats are limited, see ``Logger/log(_:_:key:_:)``.
 package final class NoteLog: LogHandler {

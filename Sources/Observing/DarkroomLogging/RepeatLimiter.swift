@@ -1,10 +1,10 @@
-/// Returns the first event of a message at once, and then at most one repeat per second, with the number of repeats
-/// that were omitted.
+/// Limits repeats of events: returns the first event at once, and after it at most one repeat per second, with the
+/// number of omitted repeats.
 ///
 /// DESIGN: events are stored by message and key for one to two seconds after they were written; at most `capacity`
-/// events are stored. The last omitted repeat of an event is also stored. It is written 1 s after the event was last
-/// written, even if no further event comes, so no count is lost. The parameter `now` of each call is the time of a
-/// monotonic clock in ms.
+/// events are stored. The last omitted repeat of an event is also stored. It becomes due 1 s after the event was last
+/// written, and is written within another second even if no further event occurs. Therefore no count is lost. The
+/// parameter `now` of each call is the time of a monotonic clock in ms.
 struct RepeatLimiter {
     /// An event to write.
     struct Line {

@@ -3,8 +3,8 @@ import Glibc
 
 /// Writes each event as one line with one write(2), so that the lines of several threads and processes never mix.
 ///
-/// Repeats are limited, see ``Logger/log(_:_:key:_:)``. Lines that cannot be written are dropped. While the
-/// reader accepts no lines (a full pipe, a stopped terminal), lines are dropped and counted. Therefore a log without a
+/// Repeats are limited, see ``Logger/log(_:_:key:_:)``. Lines that cannot be written are dropped. Lines are also
+/// dropped, and counted, while the reader accepts no data (a full pipe, a stopped terminal). Therefore a log without a
 /// reader does not stop the program, and a closed pipe does not end the process.
 package final class StreamLog: LogHandler {
     private let descriptor: Int32
@@ -14,7 +14,7 @@ package final class StreamLog: LogHandler {
     /// The number of lines dropped since the last written line.
     private let dropped = Locked(0)
 
-    /// How long a line waits for the reader, in ms. After a dropped line, the next lines do not wait.
+    /// The time in ms for which a line waits for the reader. After a dropped line, the next lines do not wait.
     private let patience: Int32
 
     /// Creates a log that writes to a file descriptor, which must stay open; by default standard error.
@@ -65,8 +65,8 @@ package final class StreamLog: LogHandler {
         }
     }
 
-    /// Waits until a line can be written without blocking; returns false after the timeout. A pipe that can be written
-    /// accepts a whole line, see ``LogEvent/maxLineBytes``.
+    /// Waits until a line can be written without blocking; returns false after the timeout. If poll(2) reports that a
+    /// pipe is writable, the pipe accepts a whole line, see ``LogEvent/maxLineBytes``.
     private func canWrite(within milliseconds: Int32) -> Bool {
         var entry = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
         return poll(&entry, 1, milliseconds) != 0

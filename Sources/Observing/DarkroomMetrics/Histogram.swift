@@ -1,14 +1,14 @@
-/// The distribution of observed values: how many are at most each bound, their sum and their number. The owner of a
-/// histogram protects it with a lock.
+/// The distribution of observed values: the number of values in each bucket, the sum of the values, and the number of
+/// all values. The owner of a histogram protects it with a lock.
 package struct Histogram: Sendable, Equatable {
-    /// The upper bounds of the buckets, increasing. A last bucket without a bound is added.
+    /// The upper bounds of the buckets, in ascending order. The histogram adds a last bucket without a bound.
     package let bounds: [Double]
-    /// The number of observations in each bucket, with the last bucket.
+    /// The number of observations in each bucket, including the last bucket without a bound.
     package private(set) var counts: [Int]
     /// The sum of the observed values.
     package private(set) var sum = 0.0
 
-    /// - Parameter bounds: the upper bounds of the buckets, increasing and finite.
+    /// - Parameter bounds: the upper bounds of the buckets, in ascending order. All must be finite.
     package init(_ bounds: [Double]) {
         precondition(zip(bounds, bounds.dropFirst()).allSatisfy(<) && bounds.allSatisfy(\.isFinite))
         self.bounds = bounds

@@ -1,7 +1,7 @@
 /// Writes metrics in the text format of Prometheus, version 0.0.4:
 /// https://prometheus.io/docs/instrumenting/exposition_formats/
 ///
-/// A program adds its metrics when it is scraped, so a gauge can be computed at that time:
+/// A program adds its metrics each time Prometheus requests them, so a gauge can be computed at that time:
 ///
 /// ```swift
 /// var text = MetricsText()

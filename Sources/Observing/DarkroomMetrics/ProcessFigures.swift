@@ -10,7 +10,7 @@ package struct ProcessFigures: Sendable {
     package let virtualBytes: Int
     package let openFiles: Int
     package let maxOpenFiles: Int
-    /// In seconds since 1970.
+    /// The time at which the process started, in seconds since 1970.
     package let started: Double
 
     /// The figures of this process. A figure that the system does not provide is 0.
@@ -30,7 +30,7 @@ package struct ProcessFigures: Sendable {
             started: Double(bootTime) + Double(field(22)) / Double(sysconf(Int32(_SC_CLK_TCK))))
     }
 
-    /// When the system started, in seconds since 1970.
+    /// The time at which the system started, in seconds since 1970.
     private static let bootTime: Int = {
         let line = text(of: "/proc/stat").split(separator: "\n").first { $0.hasPrefix("btime ") }
         return line.flatMap { Int($0.dropFirst("btime ".count)) } ?? 0
@@ -43,7 +43,7 @@ package struct ProcessFigures: Sendable {
         while let entry = readdir(folder) {
             if entry.pointee.d_name.0 != UInt8(ascii: ".") { count += 1 }
         }
-        return count - 1  // without the descriptor of `folder`
+        return count - 1  // excluding the descriptor of `folder`
     }
 
     private static func text(of path: String) -> String {

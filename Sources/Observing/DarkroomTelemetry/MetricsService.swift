@@ -3,7 +3,7 @@ import DarkroomMetrics
 
 /// Answers requests for the metrics and the health of a process: `/metrics`, `/healthz` and `/readyz`.
 ///
-/// It needs no access rules, because it changes nothing and its answers contain no secrets.
+/// The service needs no access rules, because it changes nothing and its answers contain no secrets.
 package struct MetricsService: HTTPService {
     private let metrics: @Sendable () -> [UInt8]
     private let canWork: @Sendable () -> Bool

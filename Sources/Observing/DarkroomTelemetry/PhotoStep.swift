@@ -3,7 +3,7 @@ import DarkroomWorkerState
 /// A step of a photo, with its times.
 struct PhotoStep {
     enum Kind: String {
-        /// From the claim to the first attempt to download the photo.
+        /// From the claim to the first download attempt.
         case wait
         case download
         case filter
@@ -16,7 +16,7 @@ struct PhotoStep {
 }
 
 extension FinishedPhoto {
-    /// The steps of the photo in their order, without the report. A step that the photo did not reach is missing.
+    /// The steps of the photo in order, excluding the report. A step that the photo did not reach is missing.
     func steps(since claimed: ContinuousClock.Instant) -> [PhotoStep] {
         var steps: [PhotoStep] = []
         if let began = times.downloadBegan {

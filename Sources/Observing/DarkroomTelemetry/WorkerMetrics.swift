@@ -6,8 +6,9 @@ import DarkroomWorkerState
 
 /// Counts and measures the photos of a worker.
 ///
-/// A photo is counted when Redis has accepted its result. If the connection breaks at the reply that ends an operation,
-/// the worker does not learn that its last photos were accepted; the totals of the cluster contain them.
+/// A photo is counted when Redis has accepted its result. If the connection breaks before the worker receives the reply
+/// that ends an operation, the worker does not learn that its last photos were accepted. The totals of the cluster
+/// contain these photos.
 package final class WorkerMetrics: Sendable {
     struct Figures {
         var filtered = 0

@@ -4,7 +4,7 @@ import DarkroomWorker
 import DarkroomWorkerState
 import Foundation
 
-/// The metrics and traces of one worker, as far as they are requested.
+/// The metrics and traces of one worker, if they are requested.
 package final class WorkerTelemetry: Sendable {
     private let metrics: WorkerMetrics?
     private let traces: TraceExporter?
@@ -49,6 +49,6 @@ package final class WorkerTelemetry: Sendable {
             at: address, limits: limits)
     }
 
-    /// Exports the waiting traces, at most for `patience`. Call it when the worker has ended.
+    /// Exports the waiting traces for at most `patience`. Must be called when the worker has ended.
     package func stop(patience: Duration = .seconds(1)) { traces?.stop(patience: patience) }
 }

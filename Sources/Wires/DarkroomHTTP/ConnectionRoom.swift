@@ -1,23 +1,23 @@
-/// Decides which connections are closed so that new clients find room.
+/// Decides which connections the server closes to make room for new clients.
 ///
-/// A stranger is a client that has not logged in. Strangers can fill the server with connections, because opening one needs
-/// no token. Therefore connections of strangers are closed first, beginning with the oldest. A user is a stranger until the
-/// login is complete. Connections younger than ``youth`` are closed only if the server is nearly full, so that users
-/// can log in.
+/// A stranger is a client that has not logged in. Strangers can fill the server with connections, because a client
+/// needs no token to open a connection. Therefore connections of strangers are closed first, beginning with the oldest.
+/// A user is a stranger until the login is complete. Connections younger than ``youth`` are closed only if the server
+/// is nearly full, so that users can log in.
 struct ConnectionRoom {
     typealias Connection = ConnectionTable.Connection
 
     /// If more connections are open, the number of strangers of a network is limited.
     let crowded: Int
-    /// If more connections are open, some are closed.
+    /// If more connections are open, the server closes connections until this number is left.
     let comfortable: Int
-    /// If more connections are open, also young ones are closed.
+    /// If more connections are open, connections younger than ``youth`` are also closed.
     let nearlyFull: Int
-    /// The largest number of connections of strangers from one network, without young connections.
+    /// The largest number of connections of strangers from one network, unless they are younger than ``youth``.
     let strangersOfANetwork: Int
     private let patience: Duration
 
-    /// A client that is let in logs in within this time.
+    /// An accepted client must log in within this time; until then, its connection counts as young.
     static let youth = Duration.seconds(2)
 
     init(_ limits: HTTPServerLimits) {
@@ -28,7 +28,7 @@ struct ConnectionRoom {
         patience = limits.patience
     }
 
-    /// The connections to close, of those that are not closed yet.
+    /// The open connections that the server must close now.
     func surplus<Key: Hashable>(of connections: [Key: Connection], _ now: ContinuousClock.Instant) -> [Key] {
         let open = connections.filter { !$0.value.isClosed }
         let crowding = crowding(in: open)
@@ -45,7 +45,8 @@ struct ConnectionRoom {
         return Array(chosen)
     }
 
-    /// The connections of strangers that are more than their network may have: those that were opened first.
+    /// The connections of strangers that exceed ``strangersOfANetwork``. In each network, these are the connections
+    /// that were opened first.
     private func crowding<Key: Hashable>(in open: [Key: Connection]) -> Set<Key> {
         let strangers = open.filter { _, connection in
             if case .handling = connection.phase { return false }
@@ -58,7 +59,8 @@ struct ConnectionRoom {
         }
     }
 
-    /// Connections are closed in the order of their ranks, the lowest first. Returns nil if the connection is kept open.
+    /// The rank of a connection; the connections with the lowest ranks are closed first. Returns nil if the connection
+    /// must stay open.
     private func rank(
         _ connection: Connection, isCrowding: Bool, _ isNearlyFull: Bool, _ now: ContinuousClock.Instant
     ) -> (Int, ContinuousClock.Instant)? {

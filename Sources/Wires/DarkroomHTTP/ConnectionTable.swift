@@ -2,19 +2,19 @@ internal import CMicrohttpd
 import DarkroomConcurrency
 internal import Glibc
 
-/// What each connection is doing and since when. Closes connections of clients that are too slow.
+/// The phase of each connection, and its beginning. Closes connections of clients that are too slow.
 ///
-/// libmicrohttpd only closes connections on which no byte is transferred; a client that sends a byte now and then would
-/// keep its connection for ever. And it does not look at the connection of a stream that waits for its next message.
-/// Without ``enforce()``, the server notices only at the next message that the client of a stream has closed its
-/// connection.
+/// libmicrohttpd only closes connections on which no byte is transferred, so a client that sends a byte now and then
+/// could keep its connection for ever. libmicrohttpd also does not check the connection of a stream that waits for its
+/// next message. Without ``enforce()``, the server would notice only when it sends the next message that the client of
+/// a stream has closed its connection.
 final class ConnectionTable: Sendable {
     enum Phase {
         /// The head of a request has not arrived.
         case waiting
         /// The body of a request is arriving.
         case receiving
-        /// The response is being made.
+        /// The service is making the response.
         case handling
         /// The response is being sent.
         case sending(bytes: Int?, ResponseStream?)
@@ -26,7 +26,7 @@ final class ConnectionTable: Sendable {
         var network: ClientNetwork?
         let opened: ContinuousClock.Instant
         var phase = Phase.waiting
-        /// When the phase began.
+        /// The time at which the phase began.
         var since: ContinuousClock.Instant
         var received = 0
         /// Whether the service knows the client of the last request.
@@ -56,7 +56,7 @@ final class ConnectionTable: Sendable {
     }
 
     private let state = Locked(State())
-    /// When room was last made for new connections; nil if never.
+    /// The time at which ``add(_:)`` last made room for new connections; nil if it never has.
     private let madeRoom = Locked<ContinuousClock.Instant?>(nil)
     private let limits: HTTPServerLimits
     private let room: ConnectionRoom
@@ -82,7 +82,7 @@ final class ConnectionTable: Sendable {
             return state.open
         }
         guard open > room.comfortable else { return }
-        // If clients connect faster than the thread of deadlines makes room, new clients would wait for it.
+        // If clients connect faster than the thread `http-deadlines` makes room, new clients would wait for it.
         let isDue = madeRoom.withLock { last in
             if let last, .now - last < .milliseconds(20), open <= room.nearlyFull { return false }
             last = .now
@@ -98,7 +98,7 @@ final class ConnectionTable: Sendable {
         }
     }
 
-    /// Notes whether the service knows the client of the request that has arrived.
+    /// Records whether the service knows the client of the request that has arrived.
     func identified(_ isKnown: Bool, _ connection: OpaquePointer) {
         state.withLock { $0.connections[connection]?.isKnown = isKnown }
     }
@@ -112,11 +112,11 @@ final class ConnectionTable: Sendable {
         if case .sending(_, .some) = phase { Self.limitSilence(of: darkroom_mhd_socket(connection)) }
     }
 
-    /// Lets the system close the connection of a stream whose client acknowledges nothing for some time, for example
-    /// because its machine was switched off. Otherwise the system would try to send for about 15 minutes.
+    /// Lets the system close the connection of a stream if the client acknowledges no data for 20 s, for example
+    /// because its machine was switched off. Without this limit, the system would try to send for about 15 minutes.
     private static func limitSilence(of socket: Int32) {
         var milliseconds = UInt32(20_000)
-        // Fails for a Unix-domain socket, whose client cannot vanish without closing it.
+        // Fails for a Unix-domain socket. This does no harm: the system closes the socket when its client exits.
         setsockopt(
             socket, Int32(IPPROTO_TCP), TCP_USER_TIMEOUT, &milliseconds, socklen_t(MemoryLayout<UInt32>.size))
     }
@@ -127,8 +127,8 @@ final class ConnectionTable: Sendable {
 
     // MARK: - On any thread
 
-    /// Shuts down the sockets of clients that are too slow, and of those that ``ConnectionRoom`` chooses. Ends the streams
-    /// of clients that have closed their connection.
+    /// Shuts down the sockets of clients that are too slow, and the sockets that ``ConnectionRoom`` chooses. Ends the
+    /// streams of clients that have closed their connection.
     func enforce() {
         let left = state.withLock { state in
             let now = ContinuousClock.now
@@ -140,14 +140,14 @@ final class ConnectionTable: Sendable {
         for stream in left { stream.finish() }
     }
 
-    /// Whether the client of an open connection has closed it.
+    /// Whether the client has closed a connection that the server still holds open.
     func hasLeft(_ connection: OpaquePointer) -> Bool {
         guard let socket = state.withLock({ $0.connections[connection]?.socket }) else { return false }
         var polled = pollfd(fd: socket, events: Self.hangUp, revents: 0)
         return poll(&polled, 1, 0) > 0
     }
 
-    private static let hangUp: Int16 = 0x2000  // POLLRDHUP, which Swift does not see
+    private static let hangUp: Int16 = 0x2000  // POLLRDHUP, which Swift does not import
 
     /// The streams whose clients have closed their connection.
     private static func left(_ connections: some Collection<Connection>) -> [ResponseStream] {

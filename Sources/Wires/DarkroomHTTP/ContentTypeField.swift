@@ -1,6 +1,6 @@
 /// The value of a `Content-Type` or `Content-Disposition` field: a name and parameters.
 package struct ContentTypeField: Sendable, Equatable {
-    /// In lower case.
+    /// The name in lower case.
     package let name: String
     private let parameters: [String: String]
 
@@ -32,7 +32,7 @@ package struct ContentTypeField: Sendable, Equatable {
         scanner = scanner.drop { $0 == " " }.dropFirst()
         var text = ""
         while let character = scanner.popFirst(), character != "\"" {
-            // Browsers send backslashes of file names as they are, and quotes as %22.
+            // Browsers send a backslash in a file name unchanged, and a quote as %22.
             if character == "\\", let next = scanner.first, next == "\"" || next == "\\" {
                 text.append(next)
                 scanner.removeFirst()

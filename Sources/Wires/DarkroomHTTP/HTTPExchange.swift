@@ -12,7 +12,7 @@ package final class HTTPExchange: Sendable {
         self.transaction = transaction
     }
 
-    /// Whether the client has closed its connection, or its sending direction. False if this is not known.
+    /// Whether the client has closed its connection, or the direction to the server. False if this is not known.
     package var clientHasLeft: Bool { transaction.clientHasLeft }
 
     deinit { transaction.respond(HTTPResponse(status: 500, text: "no response\n")) }  // ignored after `respond`
@@ -21,19 +21,19 @@ package final class HTTPExchange: Sendable {
     package func respond(_ response: HTTPResponse) { transaction.respond(response) }
 }
 
-/// The life of one request in libmicrohttpd: its head, its body, the wait for the response.
+/// One request in libmicrohttpd, from its target to its response.
 ///
-/// `phase`, `body` and `file` are used on the server's thread only.
+/// Properties that can change, except `answer`, are used on the server's thread only.
 final class Transaction: @unchecked Sendable {
     private enum Phase { case target, body, handling, answered }
 
     private struct Answer {
-        /// The response until it is queued.
+        /// The response; nil before it is given and after it is queued.
         var response: HTTPResponse?
         var isGiven = false
         /// Whether libmicrohttpd has ended the request.
         var hasEnded = false
-        /// The connection while it is suspended.
+        /// The connection while it is suspended; otherwise nil.
         var suspended: OpaquePointer?
     }
 
@@ -46,14 +46,14 @@ final class Transaction: @unchecked Sendable {
     private var bytes: [UInt8] = []
     private var file: UploadedFile?
     private var stream: ResponseStream?
-    /// The bytes of the body that count against ``HTTPServerLimits/bodyBytes``.
+    /// The number of bytes of this request that count against ``HTTPServerLimits/bodyBytes``.
     private var reserved = 0
     /// Whether the connection is closed after the response.
     private var closes = false
     /// Whether the body counts against ``HTTPServerLimits/bodyFiles``.
     private var hasBodyFile = false
-    /// The bytes of a body that cannot be stored. They are read, because libmicrohttpd cannot respond before the end of
-    /// the body.
+    /// The number of bytes that may still be read and discarded after a body could not be stored. They are read because
+    /// libmicrohttpd cannot respond before the end of the body.
     private var discarded = 0
     private let answer = Locked(Answer())
 
@@ -78,14 +78,15 @@ final class Transaction: @unchecked Sendable {
             gaps.add(version)
             accept(connection, String(cString: method))
             let hasBody = Self.hasBody(connection)
-            // A response to this call closes the connection, so that a refused body is not read. Without a body, the
-            // response can wait for the next call, and the connection stays open.
+            // If a response is queued in this call, libmicrohttpd closes the connection and does not read the rejected
+            // body. Without a body, the response can wait for the next call, and the connection stays open.
             guard hasBody else { return .YES }
             core.connections.began(.receiving, connection)
             return refusal.map { queue($0, connection) } ?? .YES
         case .body where size > 0:
             defer { size = 0 }
-            // A body with a declared length would have been refused at once. Closes the connection.
+            // The body is too long, and its length was not declared; a declared length would have been rejected at
+            // once. Closes the connection.
             guard take(UnsafeRawBufferPointer(start: data, count: size)) else { return .NO }
             core.connections.noteReceived(size, connection)
             return .YES
@@ -102,7 +103,7 @@ final class Transaction: @unchecked Sendable {
 
     /// Called when libmicrohttpd has ended the request.
     func end() {
-        // If the client has closed the connection while the response was made, the response is not queued.
+        // If the client closed the connection while the service made the response, the response was not queued.
         let unsent = answer.withLock { answer in
             answer.hasEnded = true
             defer { answer.response = nil }
@@ -122,7 +123,7 @@ final class Transaction: @unchecked Sendable {
 
     private func accept(_ connection: OpaquePointer, _ method: String) {
         let headers = RequestHeaders(of: connection, &gaps)
-        // A proxy may see another end of such a request than libmicrohttpd does, so what follows is not read.
+        // A proxy and libmicrohttpd may disagree about the end of such a request. Therefore later bytes are not read.
         closes = true
         if headers.isContradictory { return refuse(400, "a header field is repeated\n") }
         if headers.hasInvalidName { return refuse(400, "a header field has an invalid name\n") }
@@ -206,7 +207,7 @@ final class Transaction: @unchecked Sendable {
         core.service.answer(HTTPExchange(request, self))
     }
 
-    /// Queues the response if there is one. Otherwise suspends the connection until ``respond(_:)``.
+    /// Queues the response if it has been given. Otherwise suspends the connection until ``respond(_:)`` is called.
     private func wait(_ connection: OpaquePointer) -> MHD_Result {
         let response = answer.withLock { answer -> HTTPResponse? in
             if answer.response == nil {
@@ -235,7 +236,7 @@ final class Transaction: @unchecked Sendable {
 
     var clientHasLeft: Bool {
         answer.withLock { answer in
-            // While a connection is suspended, it is not closed, so its socket is that of the client.
+            // libmicrohttpd does not close a suspended connection, so the socket is still the client's.
             answer.hasEnded || answer.suspended.map(core.connections.hasLeft) ?? false
         }
     }

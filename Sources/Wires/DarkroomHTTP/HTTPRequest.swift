@@ -1,14 +1,15 @@
-/// A request. Its texts come from a client that is not trusted.
+/// A request. All its texts come from a client that is not trusted.
 package struct HTTPRequest: Sendable {
     package let method: HTTPMethod
     package let target: RequestTarget
-    /// The header fields by lower-case name. The values of a repeated field are joined with `, `.
+    /// The header fields by lower-case name. The values of a repeated field are joined with `, `, except cookies, which
+    /// are joined with `; `.
     package let headers: [String: String]
     /// The lower-case names of the header fields that occur several times.
     package let repeatedHeaders: Set<String>
-    /// The address of the client, or of the proxy before it.
+    /// The address of the client, or of the proxy between the client and this server.
     package let client: String
-    /// The body, complete.
+    /// The complete body.
     package internal(set) var body = Body.bytes([])
 
     package enum Body: Sendable {
@@ -38,15 +39,15 @@ package struct HTTPRequest: Sendable {
     }
 }
 
-/// What a server does with the body of a request.
+/// How a server treats the body of a request.
 package enum BodyRule: Sendable {
-    /// Requests with a body are refused with 413.
+    /// A request with a body gets status 413.
     case none
-    /// The body is kept in memory. A body with more bytes is refused with 413.
+    /// The body is kept in memory. A request with a larger body gets status 413.
     case memory(maxBytes: Int)
-    /// The body is written to a new file in `folder`. A body with more bytes is refused with 413.
+    /// The body is written to a new file in `folder`. A request with a larger body gets status 413.
     case file(folder: String, maxBytes: Int)
-    /// The request is refused before its body is read.
+    /// The request gets this response before its body is read.
     case refused(HTTPResponse)
 
     var maxBytes: Int {

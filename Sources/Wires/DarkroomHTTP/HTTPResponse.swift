@@ -15,7 +15,7 @@ package struct HTTPResponse: Sendable {
         case shared(SharedBytes)
         /// The first `size` bytes of a file. The server closes the descriptor.
         case file(FileBody)
-        /// Bytes that are sent while they are made.
+        /// Bytes that are sent while the service makes further bytes.
         case stream(ResponseStream)
     }
 
@@ -50,7 +50,7 @@ package struct HTTPResponse: Sendable {
         return MHD_queue_response(connection, UInt32(status), response)
     }
 
-    /// Ends the stream of a response that is not sent.
+    /// Must be called if the response is not sent: ends its stream.
     func discard() { if case .stream(let stream) = body { stream.end() } }
 
     private static func allowed(_ value: String) -> String {
@@ -58,7 +58,7 @@ package struct HTTPResponse: Sendable {
     }
 }
 
-/// Bytes of many responses, which are not copied for each of them. They stay in memory until the process ends.
+/// Bytes that many responses use without copying them. They stay in memory until the process ends.
 package struct SharedBytes: Sendable {
     fileprivate nonisolated(unsafe) let buffer: UnsafeRawBufferPointer  // never changed or freed
 
@@ -89,7 +89,7 @@ package final class FileBody: @unchecked Sendable {  // `descriptor` is taken on
 }
 
 extension HTTPResponse.Body {
-    /// The number of bytes; nil if it is not known.
+    /// The number of bytes; nil for a stream.
     var size: Int? {
         switch self {
         case .bytes(let bytes): bytes.count

@@ -4,16 +4,16 @@ import DarkroomFiles
 import DarkroomText
 internal import Glibc
 
-/// What a server answers.
+/// Makes the responses of a server.
 ///
-/// All methods are called on the server's thread, which serves all clients, so they must return quickly.
+/// All methods are called on the server's thread. They must return quickly, because this thread serves all clients.
 package protocol HTTPService: Sendable {
     /// Called when the head of a request has arrived. `request.body` is empty.
     func accept(_ request: HTTPRequest) -> BodyRule
-    /// Whether the client may use more than what is public. If there are too many connections, those of other clients are
-    /// closed first. Called before ``accept(_:)``.
+    /// Whether the client has logged in and may use more than the public pages. If there are too many connections, the
+    /// server closes connections of other clients first. Called before ``accept(_:)``.
     func knows(_ request: HTTPRequest) -> Bool
-    /// Called when the request is complete. The response may be given later, by any thread.
+    /// Called when the request is complete. The service may respond later, on any thread.
     func answer(_ exchange: HTTPExchange)
     /// The response to a request that cannot be handled.
     func error(_ status: Int, _ text: String) -> HTTPResponse
@@ -22,23 +22,24 @@ package protocol HTTPService: Sendable {
 /// The limits that protect a server against its clients.
 package struct HTTPServerLimits: Sendable {
     /// The largest number of open connections. If this process may not open this number of files, the limit is lower.
-    /// From three quarters of the limit on, the server closes connections to make room for new ones (see
+    /// From three quarters of the limit on, the server closes connections to make room for new connections (see
     /// `ConnectionRoom`).
     package var connections = 4096
     /// The largest number of bytes of the head of a request.
     package var headBytes = 32_768
-    /// How long a client may take for the head of a request or for the next message of a stream, and for a body or a
-    /// response in addition to the time at the slowest rate.
+    /// The time that a client may take for the head of a request, or for receiving a message of a stream. For a body or
+    /// a response, the client gets this time in addition to the time at the slowest rate.
     package var patience = Duration.seconds(20)
-    /// The same for clients that the service does not know, if it is shorter; they may send no more than a login.
+    /// For a body or a response of a client that the service does not know, this time is used instead of ``patience``
+    /// if it is shorter. Such clients send nothing larger than a login.
     package var patienceWithStrangers = Duration.seconds(5)
-    /// The networks of proxies, whose connections are those of many clients.
+    /// The networks of proxies. A proxy forwards connections of many clients.
     package var proxies: Set<ClientNetwork> = []
     /// The slowest rate at which a client may send a body or receive a response.
     package var slowestBytesPerSecond = 4096
     /// The largest number of bytes of all request bodies that are held in memory.
     package var bodyBytes = 64 << 20
-    /// The largest number of request bodies in files at a time.
+    /// The largest number of request bodies that are in files at the same time.
     package var bodyFiles = 8
 
     package init() {}
@@ -57,7 +58,7 @@ package struct ServerCertificate: Sendable {
 
 /// An HTTP/1.1 server, on libmicrohttpd with one thread.
 package final class HTTPServer: Sendable {
-    /// The address on which the server listens. If port 0 was requested, it contains the port that the system chose.
+    /// The address on which the server listens. If port 0 was requested, its port is the port that the system chose.
     package let address: ListenAddress
 
     let core: ServerCore
@@ -93,8 +94,8 @@ package final class HTTPServer: Sendable {
     /// The number of open connections.
     package var connectionCount: Int { core.connections.count }
 
-    /// Stops listening, ends all streams, waits for the responses that are being made, and closes all connections. May
-    /// be called more than once.
+    /// Stops listening, ends all streams, waits until the service has given all pending responses, and closes all
+    /// connections. May be called more than once.
     package func stop() {
         guard let stopping = daemon.exchange(nil) else { return }
         deadlines.stop()
@@ -155,9 +156,9 @@ package final class HTTPServer: Sendable {
 final class ServerCore: Sendable {
     private struct State {
         var isClosing = false
-        /// Requests whose response is being made.
+        /// The number of requests for which the service is making the response.
         var handling = 0
-        /// The bytes of the request bodies in memory.
+        /// The number of bytes that are reserved for request bodies in memory.
         var bodyBytes = 0
         /// The number of request bodies in files.
         var bodyFiles = 0
@@ -176,7 +177,8 @@ final class ServerCore: Sendable {
         connections = ConnectionTable(limits)
     }
 
-    /// Counts the bytes of a request body before they arrive; false if there are too many bytes of other bodies.
+    /// Reserves memory for a request body before the body arrives. Returns false if all request bodies together would
+    /// exceed the limit.
     func reserve(bodyBytes: Int) -> Bool {
         state.withLock { state in
             guard state.bodyBytes + bodyBytes <= limits.bodyBytes else { return false }
@@ -187,7 +189,7 @@ final class ServerCore: Sendable {
 
     func release(bodyBytes: Int) { state.withLock { $0.bodyBytes -= bodyBytes } }
 
-    /// Counts a request body in a file; false if there are too many of them.
+    /// Counts a request body in a file. Returns false if too many request bodies are in files.
     func reserveBodyFile() -> Bool {
         state.withLock { state in
             guard state.bodyFiles < limits.bodyFiles else { return false }
@@ -198,7 +200,7 @@ final class ServerCore: Sendable {
 
     func releaseBodyFile() { state.withLock { $0.bodyFiles -= 1 } }
 
-    /// Begins to make a response; false if the server is closing.
+    /// Counts a response that the service begins to make. Returns false if the server is closing.
     func begin() -> Bool {
         state.withLock { state in
             if !state.isClosing { state.handling += 1 }
@@ -206,7 +208,7 @@ final class ServerCore: Sendable {
         }
     }
 
-    /// A response that was begun is made.
+    /// Must be called when a response that ``begin()`` has counted is made.
     func finish() {
         let isLast = state.withLock { state in
             state.handling -= 1

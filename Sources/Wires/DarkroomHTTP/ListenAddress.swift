@@ -5,7 +5,7 @@ internal import Glibc
 package struct ListenAddress: Sendable, Equatable, CustomStringConvertible {
     /// An IPv4 or IPv6 address.
     package let host: String
-    /// 0 for a port that the system chooses.
+    /// The port; 0 for a port that the system chooses.
     package let port: UInt16
 
     package init(host: String, port: UInt16) {
@@ -13,8 +13,8 @@ package struct ListenAddress: Sendable, Equatable, CustomStringConvertible {
         self.port = port
     }
 
-    /// Parses `192.0.2.1:8080`, `[2001:db8::1]:8080` or `localhost:8080`. `8080` and `:8080` are the loopback address
-    /// with this port; an address without a port has the port `defaultPort`. Returns nil if the text is something else.
+    /// Parses `192.0.2.1:8080`, `[2001:db8::1]:8080` or `localhost:8080`. `8080` and `:8080` mean the loopback address
+    /// with this port; an address without a port gets the port `defaultPort`. Returns nil for any other text.
     package init?(_ text: String, defaultPort: UInt16) {
         guard !text.isEmpty else { return nil }
         let (host, port): (Substring, Substring?)
@@ -38,7 +38,7 @@ package struct ListenAddress: Sendable, Equatable, CustomStringConvertible {
 
     package var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
 
-    /// Whether clients can use every address of this machine.
+    /// Whether the server listens on every address of this machine.
     package var isEveryAddress: Bool { host == "0.0.0.0" || host == "::" }
 
     /// Whether only programs on this machine can connect.
@@ -77,7 +77,8 @@ package enum IPAddress {
     }
 }
 
-/// The network of a client: its IPv4 address, or the first 64 bits of its IPv6 address, which one client usually has.
+/// The network of a client: its IPv4 address, or the first 64 bits of its IPv6 address, because one client usually has
+/// all addresses with these bits.
 package struct ClientNetwork: Hashable, Sendable {
     private let bytes: [UInt8]
 
@@ -147,7 +148,7 @@ struct SocketAddress {
         }
     }
 
-    /// The IP address as text, without a port.
+    /// The IP address as text, excluding the port.
     static func text(of address: UnsafePointer<sockaddr>) -> String {
         let isIPv6 = Int32(address.pointee.sa_family) == AF_INET6
         let length = isIPv6 ? MemoryLayout<sockaddr_in6>.size : MemoryLayout<sockaddr_in>.size

@@ -4,7 +4,7 @@ internal import Glibc
 package struct MultipartForm: Sendable {
     package struct Failure: Error, CustomStringConvertible {
         package let description: String
-        /// Whether the system failed, and not the client.
+        /// Whether the system caused the failure; otherwise the client caused it.
         package let isOfSystem: Bool
     }
 
@@ -31,7 +31,7 @@ package struct MultipartForm: Sendable {
         let mapped: MappedFile
         do throws(Failure) { mapped = try MappedFile(body.path) } catch { throw error }
         let delimiter = Array("\r\n--\(boundary)".utf8)
-        // The delimiter before the first part has no line break before it.
+        // No line break precedes the first delimiter.
         guard mapped.bytes.starts(with: delimiter.dropFirst(2)) else {
             throw Self.invalid("it does not begin with its boundary")
         }
@@ -71,7 +71,7 @@ package struct MultipartForm: Sendable {
         Failure(description: "the form is not valid multipart/form-data: \(why)", isOfSystem: false)
     }
 
-    /// The name of a part, and the name of its file.
+    /// The name of a part, and the name of its file; the second name is nil if the part is not a file.
     private static func disposition(_ head: Slice<UnsafeRawBufferPointer>) throws(Failure) -> (String, String?) {
         guard let text = String(validating: head, as: UTF8.self) else {
             throw invalid("a part has a head that is not UTF-8")
@@ -109,7 +109,7 @@ private final class MappedFile {
 
     deinit { if let address = bytes.baseAddress { munmap(UnsafeMutableRawPointer(mutating: address), bytes.count) } }
 
-    /// The first position of `wanted` at or after `start`; nil if there is none within `most` bytes.
+    /// The first position of `wanted` at or after `start`; nil if `wanted` does not occur within `most` bytes.
     func find(_ wanted: some Collection<UInt8>, from start: Int, within most: Int = .max) -> Int? {
         let end = min(bytes.count, start.addingReportingOverflow(most).overflow ? .max : start + most)
         guard start < end, let address = bytes.baseAddress else { return nil }
@@ -132,7 +132,7 @@ private final class MappedFile {
 }
 
 extension UploadedFile {
-    /// A new file in the same folder with these bytes.
+    /// Writes these bytes to a new file in the same folder.
     fileprivate func copy(_ bytes: Slice<UnsafeRawBufferPointer>) throws(MultipartForm.Failure) -> UploadedFile {
         guard let copy = UploadedFile(beside: self), copy.append(UnsafeRawBufferPointer(rebasing: bytes)) else {
             throw MultipartForm.Failure(

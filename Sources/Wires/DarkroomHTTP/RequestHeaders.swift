@@ -4,7 +4,7 @@ internal import CMicrohttpd
 struct RequestHeaders {
     private(set) var fields: [String: String] = [:]
     private(set) var repeated: Set<String> = []
-    /// Whether a field that must occur once is repeated.
+    /// Whether a field that may occur only once is repeated.
     private(set) var isContradictory = false
     /// Whether a field has a name that is not valid, such as `Host ` (RFC 9110, section 5.6.2).
     private(set) var hasInvalidName = false
@@ -13,7 +13,7 @@ struct RequestHeaders {
         "host", "content-length", "content-type", "authorization", "origin", "transfer-encoding",
     ]
 
-    /// - Parameter gaps: the gaps before the fields; those between them are added.
+    /// - Parameter gaps: the gaps before the fields. The initializer adds the gaps between and after the fields.
     init(of connection: OpaquePointer, _ gaps: inout HeadGaps) {
         var reading = (headers: self, gaps: gaps)
         withUnsafeMutablePointer(to: &reading) { reading in
@@ -48,19 +48,19 @@ struct RequestHeaders {
     }
 }
 
-/// Finds heads of requests that libmicrohttpd and a proxy may read differently.
+/// Finds request heads that libmicrohttpd and a proxy may interpret differently.
 ///
-/// libmicrohttpd 0.9 accepts these heads, version 1.0 refuses them:
+/// libmicrohttpd 0.9 accepts the following heads, version 1.0 rejects them:
 /// - a head with a NUL: the values are C strings, so the text after the NUL is missing;
 /// - a line that ends with a LF without a CR;
 /// - a CR without a LF, which becomes a part of the value.
 ///
-/// The strings that libmicrohttpd returns are parts of one buffer, in which it has replaced separators with NULs. The bytes
-/// between two strings show what the client has sent:
-/// - other text than separators: it was sent after a NUL, or it belongs to a field that continues in a second line, which a
-///   server may refuse (RFC 9112, section 5.2);
+/// The strings that libmicrohttpd returns are parts of one buffer, in which it has replaced separators with NULs. Such
+/// heads can be recognized by the bytes between two strings:
+/// - text other than separators: the client has sent the text after a NUL, or in a second line of the same field, which
+///   a server may reject (RFC 9112, section 5.2);
 /// - more NULs than separators: the client has sent a NUL;
-/// - only one byte at the end of a line: it ends with a CR or a LF alone.
+/// - only one byte at the end of a line: the line ends with a CR alone or a LF alone.
 struct HeadGaps {
     private(set) var areAmbiguous = false
     /// The NUL after the last string.
@@ -76,7 +76,7 @@ struct HeadGaps {
         check(target)
     }
 
-    /// - Parameter method: the first string of the head, before the target.
+    /// - Parameter method: the first string of the head, which precedes the target.
     mutating func add(method: UnsafePointer<CChar>) {
         method.withMemoryRebound(to: UInt8.self, capacity: 1) {
             self.method = $0
@@ -86,7 +86,7 @@ struct HeadGaps {
 
     /// - Parameters:
     ///   - text: the next string of the head.
-    ///   - isNewLine: whether the string is the first of a line.
+    ///   - isNewLine: whether the string is the first string of a line.
     mutating func add(_ text: UnsafePointer<CChar>, isNewLine: Bool = false) {
         text.withMemoryRebound(to: UInt8.self, capacity: 1) { text in
             check(from: last, to: text, lines: isNewLine ? 1 : 0)
@@ -116,7 +116,7 @@ struct HeadGaps {
     /// - Parameter lines: the number of lines that end in the gap.
     private mutating func check(from end: UnsafePointer<UInt8>, to start: UnsafePointer<UInt8>, lines: Int) {
         let gap = UnsafeRawPointer(start) - UnsafeRawPointer(end)
-        // Other versions of libmicrohttpd may return copies, which are somewhere else.
+        // Other versions of libmicrohttpd may return copies of the strings, which are not in this buffer.
         guard (1...Self.most).contains(gap) else { return }
         let separators: [UInt8] = [0, 9, 10, 13, 32, UInt8(ascii: ":")]
         let bytes = UnsafeBufferPointer(start: end, count: gap)

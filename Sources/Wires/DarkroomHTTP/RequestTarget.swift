@@ -1,9 +1,9 @@
 /// The target of a request in origin form (RFC 9112, section 3.2.1), decoded: `/batches/holidays?from=10`.
 package struct RequestTarget: Sendable, Equatable {
-    /// The components of the path between its slashes. None is empty, `.` or `..`, or contains a slash, a backslash or a
-    /// control character.
+    /// The components of the path between its slashes. No component is empty, `.` or `..`, and no component contains a
+    /// slash, a backslash or a control character.
     package let path: [String]
-    /// The parameters of the query, in their order. Parameters with the same name are kept.
+    /// The parameters of the query, in the order of the query. All parameters with the same name are kept.
     package let query: [Parameter]
 
     package struct Parameter: Sendable, Equatable {
@@ -11,8 +11,8 @@ package struct RequestTarget: Sendable, Equatable {
         package let value: String
     }
 
-    /// Decodes a target. Returns nil if it is not in origin form, if an escape is invalid, if decoded text is not UTF-8,
-    /// or if a component of the path is not allowed. A single slash at the end is ignored.
+    /// Decodes a target. Returns nil if the target is not in origin form, if an escape is invalid, if decoded text is
+    /// not UTF-8, or if a component of the path is not allowed. A single slash at the end is ignored.
     package init?(_ text: some Collection<UInt8>) {
         let end = text.firstIndex(of: UInt8(ascii: "?")) ?? text.endIndex
         guard text.first == Self.slash, let path = Self.path(text[..<end]) else { return nil }

@@ -1,18 +1,18 @@
 internal import CMicrohttpd
 import DarkroomConcurrency
 
-/// A response body that is sent while it is made, for example server-sent events.
+/// A response body that is sent message by message, for example server-sent events.
 ///
-/// It holds one message. ``offer(_:)`` refuses the next message until the client has received this one, so a slow
-/// client costs no memory: the sender then offers a newer message later.
+/// The stream holds one message. ``offer(_:)`` rejects the next message until the server has sent this message.
+/// Therefore a slow client costs no memory: the caller offers a newer message later.
 package final class ResponseStream: Sendable {
     private struct State {
         var message: ArraySlice<UInt8> = []
-        /// When the message was offered.
+        /// The time at which the message was offered.
         var since = ContinuousClock.now
         var isFinished = false
         var hasEnded = false
-        /// The connection while it waits for a message; nil if it does not wait.
+        /// The connection while it waits for a message; otherwise nil.
         var waiting: OpaquePointer?
     }
 
@@ -21,14 +21,14 @@ package final class ResponseStream: Sendable {
     private let onEnd: @Sendable () -> Void
 
     /// - Parameters:
-    ///   - onReady: called when the client has received a message. Must return quickly.
-    ///   - onEnd: called when the response has ended, for whatever reason. Must return quickly.
+    ///   - onReady: called when the server has sent a message. Must return quickly.
+    ///   - onEnd: called when the response has ended, whatever the reason. Must return quickly.
     package init(onReady: @escaping @Sendable () -> Void = {}, onEnd: @escaping @Sendable () -> Void = {}) {
         self.onReady = onReady
         self.onEnd = onEnd
     }
 
-    /// Sends a message, unless the message before it is not sent yet. Does not block. `message` must not be empty.
+    /// Sends a message, unless the previous message is not sent yet. Does not block. `message` must not be empty.
     /// - Returns: false if the message is not sent.
     @discardableResult
     package func offer(_ message: [UInt8]) -> Bool {
@@ -43,7 +43,7 @@ package final class ResponseStream: Sendable {
         return isTaken
     }
 
-    /// Whether the client has received all messages, so that the next ``offer(_:)`` succeeds.
+    /// Whether the server has sent all messages, so that the next ``offer(_:)`` succeeds.
     package var isReady: Bool { state.withLock { $0.message.isEmpty && !$0.isFinished && !$0.hasEnded } }
 
     /// Whether the response has ended.
@@ -59,7 +59,7 @@ package final class ResponseStream: Sendable {
         if let waiting { MHD_resume_connection(waiting) }
     }
 
-    /// The time since the server began to send the last message; nil if the client has received the whole message.
+    /// The time since the last message was offered; nil if the server has sent the whole message.
     var stalledFor: Duration? { state.withLock { $0.message.isEmpty ? nil : .now - $0.since } }
 
     // MARK: - Called on the server's thread
@@ -105,7 +105,7 @@ package final class ResponseStream: Sendable {
         return count
     }
 
-    /// The response has ended, or is not sent.
+    /// Must be called when the response has ended, or if the response is not sent.
     func end() {
         state.withLock { state in
             state.hasEnded = true

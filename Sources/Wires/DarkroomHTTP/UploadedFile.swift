@@ -1,11 +1,11 @@
 import DarkroomFiles
 internal import Glibc
 
-/// The body of a request in a file, which is removed when the last reference to this object is released.
+/// The body of a request in a file. The file is removed when the last reference to this object is released.
 package final class UploadedFile: @unchecked Sendable {  // written on the server's thread before it is handed out
     package let path: String
     private var descriptor: Int32
-    /// In bytes.
+    /// The size in bytes.
     package private(set) var size = 0
     private let folder: String
 
@@ -37,7 +37,7 @@ package final class UploadedFile: @unchecked Sendable {  // written on the serve
         }
     }
 
-    /// Ends writing.
+    /// Closes the file for writing; its path stays valid.
     func close() {
         if descriptor >= 0 { Glibc.close(descriptor) }
         descriptor = -1

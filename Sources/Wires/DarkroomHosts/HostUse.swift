@@ -1,6 +1,6 @@
-/// What a worker does with a host, and what it has learned about the host since the last exchange with other workers.
+/// The use of a host by a worker, and the facts that it has learned about the host since the last exchange.
 package struct HostUse: Sendable, Equatable {
-    /// A number that was raised or lowered.
+    /// The change of a number.
     package enum Change: Sendable, Equatable {
         case raised(to: Int)
         case lowered(to: Int)
@@ -9,22 +9,22 @@ package struct HostUse: Sendable, Equatable {
     package let host: String
     /// The number of requests under way.
     package var running = 0
-    /// The number of requests that the worker would send at the same time; 0: the worker leaves the host.
+    /// The number of requests that the worker wants to have under way; 0: the worker no longer needs the host.
     package var wanted = 0
-    /// How many requests at the same time the worker has found to be right for the host.
+    /// The number of simultaneous requests that suits the host, as far as the worker has learned it.
     package var limit: Int
-    /// The largest number of requests that the worker ever sends at the same time.
+    /// The largest number of requests that the worker may ever have under way.
     package var most: Int
     package var limitChange: Change?
-    /// In requests per 1,000 s; lowered to 0: the host has no rate any more.
+    /// The change of the rate, in requests per 1,000 s. A rate that is lowered to 0 has been removed.
     package var rateChange: Change?
-    /// The new state; nil if it has not changed.
+    /// The new state; nil if the state has not changed.
     package var state: SharedHostState?
-    /// The time since the last answer (for a host in trouble that never answered: since the first request); nil if it is
-    /// not known.
+    /// The time since the last answer; for a host in trouble that never answered, the time since the first request. Nil
+    /// if this time is not known.
     package var answered: Duration?
 
-    /// The largest number of requests that is shared.
+    /// The largest value of ``running``, ``wanted``, ``limit`` and ``most`` that the workers exchange.
     package static let mostRequests = 10_000
 
     package init(host: String, limit: Int, most: Int) {

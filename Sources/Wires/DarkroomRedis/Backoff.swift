@@ -2,7 +2,8 @@
 /// further failure up to 0.5 s. The delay is random, between half of the maximum and the maximum, so that many clients
 /// do not reconnect at the same time.
 ///
-/// The limit is only 0.5 s: if a worker reconnected much later than the other workers, its leases would expire.
+/// The largest maximum is only 0.5 s, because the leases of a worker that reconnects much later than others would
+/// expire.
 struct Backoff {
     /// The earliest time of the next attempt; nil if the next attempt need not wait.
     private(set) var nextAttempt: ContinuousClock.Instant?

@@ -6,10 +6,9 @@ import Foundation
 /// the order of the calls. A command that got a NOSCRIPT reply waits in `lostScripts`. When all pending replies have
 /// arrived, the loop sends the command again with the script's source, before any new command. The server therefore
 /// runs commands in the order of the calls, with one exception: a script that the server has lost runs after the
-/// commands that were in flight at the same time.
-/// A command that a cluster node rejected with MOVED waits in `redirected` in the same way. After a connection to the
-/// other node is made, the loop sends this command first.
-/// Sending and receiving alternate and never block, so that a pipeline of any length cannot deadlock.
+/// commands that were in flight at the same time. A command that a cluster node rejected with MOVED waits in
+/// `redirected`, also until all pending replies have arrived. Then the loop connects to the other node, and sends this
+/// command first. Sending and receiving alternate and never block, so that a pipeline of any length cannot deadlock.
 final class ConnectionLoop {
     private let configuration: RedisConfiguration
     private let scripts: [RedisScript]
@@ -23,9 +22,9 @@ final class ConnectionLoop {
     private var backoff = Backoff()
     private var isClosed = false
     private var masterMayHaveChanged = false
-    /// Whether a command was executed on the current connection.
+    /// Whether a command has succeeded on the current connection.
     private var isProven = false
-    /// Whether a reply has shown that this server cannot serve commands now. The loop then tries another server.
+    /// Whether a reply has shown that this server cannot execute commands now. If so, the loop tries another server.
     private var isMisplaced = false
     private var redirections = 0
     private var unsent = Fifo<PartOfCall>()
@@ -33,7 +32,8 @@ final class ConnectionLoop {
     private var lostScripts: [PartOfCall] = []
     private var redirected: [PartOfCall] = []
 
-    /// The maximum number of consecutive redirections. More redirections mean that the nodes disagree.
+    /// The maximum number of consecutive redirections. More redirections mean that the nodes disagree about the node
+    /// that holds the keys.
     private static let mostRedirections = 5
     /// When this many bytes are queued for sending, the loop reads replies before it queues more.
     private static let batchBytes = 256 * 1024
@@ -58,8 +58,7 @@ final class ConnectionLoop {
         while true {
             handle(mailbox.take())
             if isClosed { break }
-            // The flag is cleared even without a session, because each connection attempt asks the sentinels for the
-            // master.
+            // The flag is also cleared without a session, because each connection attempt asks for the master.
             defer { masterMayHaveChanged = false }
             if let session {
                 do throws(RedisError) {
@@ -101,7 +100,7 @@ final class ConnectionLoop {
             hasConnected = true
         } catch {
             backoff.failed(at: .now)
-            handle(mailbox.take())  // calls made during the attempt also fail
+            handle(mailbox.take())  // calls made during this connection attempt also fail
             for part in unsent.removeAll() { part.fail(error) }
         }
     }
@@ -109,7 +108,8 @@ final class ConnectionLoop {
     /// Handles a lost connection. Commands that were sent fail, and unsent commands wait for the next connection.
     private func loseConnection(_ error: RedisError) {
         session = nil
-        // If this connection executed no command, the next connection may fail as well, so the next attempt is delayed.
+        // If no command has succeeded on this connection, the next connection may fail as well. Therefore the next
+        // connection attempt is delayed.
         if !isProven { backoff.failed(at: .now) }
         for part in expected.removeAll() + lostScripts { part.fail(error) }
         lostScripts = []
@@ -210,7 +210,7 @@ extension ConnectionLoop {
         return scriptsBySHA1[command.arguments[1]]
     }
 
-    /// Passes a reply to its command.
+    /// Assigns a reply to the oldest command that waits for a reply.
     private func take(_ reply: RedisValue) throws(RedisError) {
         guard !expected.isEmpty else {
             throw RedisError(

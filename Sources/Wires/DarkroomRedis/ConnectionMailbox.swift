@@ -1,7 +1,7 @@
 import DarkroomConcurrency
 
-/// Messages from other threads to the thread of a connection or subscription. While this thread has no work, it waits
-/// for messages and for its socket in ``sleep(until:socket:events:)``.
+/// Messages from other threads to the thread of a connection or subscription. A thread without work waits for messages
+/// and for its socket in ``sleep(until:socket:events:)``.
 final class ConnectionMailbox: Sendable {
     enum Message {
         case call(RedisCall)

@@ -26,7 +26,7 @@ final class RedisCall: @unchecked Sendable {
     }
 }
 
-/// Consecutive commands of one call. They are all unsent, or they are all waiting for replies.
+/// Consecutive commands of one call. Either all of them are unsent, or all of them wait for replies.
 struct PartOfCall {
     let call: RedisCall
     var next: Int

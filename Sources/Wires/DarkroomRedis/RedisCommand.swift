@@ -1,6 +1,6 @@
-/// A command: its name and its arguments, which may contain any bytes.
+/// A command of Redis. Its name and its arguments may contain any bytes.
 package struct RedisCommand: Sendable, Equatable {
-    /// The name first, then the arguments.
+    /// The name of the command, followed by its arguments.
     package var arguments: [[UInt8]]
 
     /// Creates a command from strings: `RedisCommand("SET", "key", "value")`.

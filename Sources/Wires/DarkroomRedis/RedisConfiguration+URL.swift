@@ -67,7 +67,7 @@ extension RedisConfiguration {
 
     /// A URL for error messages, with passwords and the query replaced by `***`. The text need not be a valid URL.
     package static func redacted(_ url: String) -> String {
-        // Search for bytes: a delimiter followed by a combining accent is a different `Character`.
+        // The search compares bytes, because a delimiter followed by a combining accent is a different `Character`.
         let start = authorityStart(url) ?? url.startIndex
         var rest = url.utf8[start...]
         var query = ""
@@ -110,7 +110,7 @@ extension RedisConfiguration {
         }
     }
 
-    /// The index after the first `://`; nil if there is none.
+    /// The index after the first `://`; nil if the text does not contain `://`.
     private static func authorityStart(_ url: String) -> String.Index? {
         var rest = url.utf8[...]
         while let colon = rest.firstIndex(of: Mark.colon) {

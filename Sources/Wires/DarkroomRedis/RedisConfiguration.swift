@@ -5,8 +5,8 @@ package struct RedisConfiguration: Sendable, Equatable {
         /// the connection follows redirections to the node that holds the keys.
         case tcp(host: String, port: Int)
         case unix(path: String)
-        /// The addresses of sentinels, and the service whose master they report. Sentinels and master are reached by
-        /// TCP, with TLS if ``RedisConfiguration/tls`` is set.
+        /// The addresses of sentinels, and the service whose master they report. The connections to sentinels and to
+        /// the master use TCP, with TLS if ``RedisConfiguration/tls`` is set.
         case sentinels([Endpoint], service: String)
     }
 
@@ -26,7 +26,7 @@ package struct RedisConfiguration: Sendable, Equatable {
 
     /// The PEM files for TLS.
     package struct TLS: Sendable, Equatable {
-        /// The certificate authorities that may sign the server's certificate; nil: those of the system.
+        /// The certificate authorities that may sign the server's certificate; nil: the authorities of the system.
         package var authorities: String?
         /// The client certificate, for servers that require one.
         package var certificate: String?
@@ -54,10 +54,10 @@ package struct RedisConfiguration: Sendable, Equatable {
     package var database = 0
     /// The TLS settings; nil: no TLS. Ignored for Unix-domain sockets.
     package var tls: TLS?
-    /// The time limit for connecting. It includes the name lookup, the handshake and the loading of scripts.
+    /// The time limit for connecting, which includes the name lookup, the handshake and the loading of scripts.
     package var connectTimeout: Duration = .seconds(5)
-    /// If no data arrives for this time while a reply is pending, the connection is closed. A blocking command must
-    /// return sooner.
+    /// If no data arrives for this time while a reply is pending, the connection is closed. The timeout of a blocking
+    /// command must be shorter.
     package var replyTimeout: Duration = .seconds(10)
 
     /// The settings for a server at `address`, without TLS and without a password.
@@ -65,10 +65,10 @@ package struct RedisConfiguration: Sendable, Equatable {
         self.address = address
     }
 
-    /// Uses these files for TLS.
-    /// - Parameter names: how error messages name the authorities, the certificate and the key.
-    /// - Throws: ``RedisError`` with the code `invalidAddress` if there are files but the address has no TLS, or if only
-    ///   one of certificate and key is given.
+    /// Sets the files for TLS.
+    /// - Parameter names: the names of the authorities, the certificate and the key in error messages.
+    /// - Throws: ``RedisError`` with the code `invalidAddress` if there are files but the address has no TLS, or if
+    ///   only the certificate or only the key is given.
     package mutating func setFiles(
         _ files: TLS, names: [String] = ["authorities", "certificate", "key"]
     ) throws(RedisError) {

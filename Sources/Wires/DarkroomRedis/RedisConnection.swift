@@ -40,7 +40,7 @@ package final class RedisConnection: Sendable {
 
     deinit { mailbox.post(.close) }
 
-    /// Connects now, so that the caller learns of a wrong address or password at once. Blocks.
+    /// Connects now, so that the caller learns of a wrong address or password before the first command. Blocks.
     package func connect() throws(RedisError) {
         _ = try call(RedisCommand("PING"))
     }
@@ -59,7 +59,8 @@ package final class RedisConnection: Sendable {
         }
     }
 
-    /// Returns a completion that also passes the time until the replies of the server to the observer.
+    /// Returns a completion that calls `completion`, and also passes the time of the call to the observer if the server
+    /// has replied to all commands.
     private func observed(
         _ completion: @escaping @Sendable ([Result<RedisValue, RedisError>]) -> Void
     ) -> @Sendable ([Result<RedisValue, RedisError>]) -> Void {
@@ -71,7 +72,7 @@ package final class RedisConnection: Sendable {
         }
     }
 
-    /// Sends `commands` as one pipeline and waits for their results. Blocks the thread: do not call it in a task.
+    /// Sends `commands` as one pipeline and waits for their results. Blocks the thread; must not be called in a task.
     package func call(_ commands: [RedisCommand]) -> [Result<RedisValue, RedisError>] {
         precondition(!thread.isCurrent, "a blocking call inside a completion would wait for itself")
         let answered = DispatchSemaphore(value: 0)
@@ -84,7 +85,7 @@ package final class RedisConnection: Sendable {
         return results.withLock { $0 }
     }
 
-    /// Sends a command and waits for its reply. Blocks the thread: do not call it in a task.
+    /// Sends a command and waits for its reply. Blocks the thread; must not be called in a task.
     package func call(_ command: RedisCommand) throws(RedisError) -> RedisValue {
         try call([command])[0].get()
     }
@@ -100,7 +101,7 @@ package final class RedisConnection: Sendable {
 }
 
 extension Result<RedisValue, RedisError> {
-    /// Whether this is a reply of the server, which may be an error reply.
+    /// Whether the result is a reply of the server, including an error reply.
     fileprivate var isReply: Bool {
         switch self {
         case .success: true

@@ -15,7 +15,8 @@ package struct RedisError: Error, Sendable, Equatable, CustomStringConvertible {
         case authenticationFailed
         /// The connection was lost after at least part of the command was sent.
         case disconnected
-        /// No reply arrived within ``RedisConfiguration/replyTimeout``, so the connection was closed.
+        /// No data arrived within ``RedisConfiguration/replyTimeout`` for a pending reply, so the connection was
+        /// closed.
         case timedOut
         /// The reply violates the Redis protocol.
         case protocolError
@@ -52,20 +53,20 @@ package struct RedisError: Error, Sendable, Equatable, CustomStringConvertible {
 }
 
 extension RedisError {
-    /// Whether trying again can help.
+    /// Whether another attempt can help.
     package enum Outlook: Sendable, Equatable {
         /// The connection was lost, or the server is not ready (loading, failover, writes suspended, slot migration):
         /// wait and try again.
         case passing
         /// The server is out of memory: try again after data has been removed.
         case full
-        /// Trying again does not help until the cause is fixed.
+        /// Another attempt does not help until the cause is fixed.
         case lasting
     }
 
-    /// Whether trying again can help. All code classifies Redis failures by this property.
+    /// Whether another attempt can help. All code classifies Redis failures by this property.
     ///
-    /// It does not say whether the command was executed; see ``RedisError``.
+    /// The outlook does not tell whether the command was executed; see ``RedisError``.
     package var outlook: Outlook {
         switch code {
         case .cannotConnect, .disconnected, .timedOut: .passing
@@ -79,10 +80,10 @@ extension RedisError {
         }
     }
 
-    /// Whether waiting and trying again can help without a change by an operator.
+    /// Whether waiting and trying again can help although nobody removes data or changes a setting.
     package var isPassing: Bool { outlook == .passing }
 
-    /// First words of temporary error replies.
+    /// The first words of temporary error replies.
     private static let passingReplies = misplacedReplies.union([
         "TRYAGAIN", "ASK", "MOVED",  // the slot is migrating, or its new node does not reply
         "NOREPLICAS", "MISCONF",  // not enough replicas, or the disk cannot be written
@@ -90,7 +91,7 @@ extension RedisError {
         "UNBLOCKED",  // the server became a replica while a command waited
     ])
 
-    /// First words of error replies from a server that cannot execute commands now. The client connects again, if
-    /// possible to another server.
+    /// The first words of error replies from a server that cannot execute commands now. After such a reply, the client
+    /// connects again, to another server if it knows one.
     static let misplacedReplies: Set = ["READONLY", "LOADING", "MASTERDOWN", "CLUSTERDOWN"]
 }

@@ -4,8 +4,8 @@ import DarkroomFiles
 import DarkroomText
 import Foundation
 
-/// A private redis-server on a Unix-domain socket. The kernel kills the server when the process that started the server
-/// ends.
+/// A private redis-server on a Unix-domain socket. When the process that started the server ends, the kernel stops the
+/// server with SIGTERM.
 package final class RedisServerProcess: Sendable {
     /// The configuration for connections to this server through its socket.
     package let configuration: RedisConfiguration
@@ -17,14 +17,14 @@ package final class RedisServerProcess: Sendable {
 
     /// Starts a redis-server, and blocks until it is ready.
     ///
-    /// As long as the server replies LOADING, the wait has no time limit.
+    /// A start may take at most 10 s, excluding the time in which the server replies LOADING.
     /// - Parameters:
     ///   - socketPath: The path of the socket, at most 107 bytes. Users with access to the socket's folder can use the
     ///     server.
     ///   - folder: The server's working directory, for the append-only file, snapshots and log. Must exist.
-    ///   - port: A TCP port on the loopback interface. The server listens on it in addition to the socket.
-    ///   - arguments: More command line options for redis-server, for example `["--appendonly", "yes"]`. By default,
-    ///     the server does not write data to disk.
+    ///   - port: A TCP port on the loopback interface. The server listens on this port in addition to the socket.
+    ///   - arguments: Additional command line options for redis-server, for example `["--appendonly", "yes"]`. By
+    ///     default, the server does not write data to disk.
     package convenience init(
         socketPath: String, folder: String, port: Int? = nil, arguments: [String] = []
     ) throws(RedisError) {
@@ -40,7 +40,7 @@ package final class RedisServerProcess: Sendable {
     }
 
     /// Starts a redis-server in an open folder. The folder may have been renamed after it was opened.
-    /// - Parameter path: The path of the folder, for messages.
+    /// - Parameter path: The path of the folder in messages.
     package init(
         socketPath: String, folder: Folder, path: String, port: Int? = nil, arguments: [String] = []
     ) throws(RedisError) {
@@ -108,8 +108,8 @@ package final class RedisServerProcess: Sendable {
     }
 }
 
-/// A child process, and the thread that starts it and waits for its end. The kernel ends the child when this thread
-/// ends, so the thread must run until the child has ended.
+/// A child process, and the thread that starts the child and waits until it has ended. The kernel stops the child when
+/// this thread ends, so the thread must run until the child has ended.
 private final class ChildProcess: Sendable {
     let identifier: pid_t
 
@@ -123,7 +123,7 @@ private final class ChildProcess: Sendable {
         let started = DispatchSemaphore(value: 0)
         let outcome = Locked((identifier: pid_t(-1), error: Int32(0)))
         thread = OwnedThread("child") {
-            // Other variables may contain passwords, so the child does not get them.
+            // The child does not get other variables, because they may contain passwords.
             let environment = ProcessInfo.processInfo.environment.filter { Self.inherited.contains($0.key) }
             var pointers = arguments.map { strdup($0) } + [nil]
             var variables = environment.map { strdup("\($0.key)=\($0.value)") } + [nil]
@@ -136,7 +136,7 @@ private final class ChildProcess: Sendable {
 
             var information = siginfo_t()
             while waitid(P_PID, id_t(identifier), &information, WEXITED | WNOWAIT) != 0 && errno == EINTR {}
-            // The lock is held while the child is reaped, because afterwards another process may get the child's id.
+            // The lock is held while the child is reaped, because another process may get the child's id after that.
             isRunning.withLock {
                 waitpid(identifier, nil, 0)
                 $0 = false

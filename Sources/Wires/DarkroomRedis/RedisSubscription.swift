@@ -3,20 +3,20 @@ import Foundation
 
 package enum RedisSubscriptionEvent: Sendable, Equatable {
     /// The server has confirmed all channels, so messages published from now on are received. This event is sent again
-    /// after every reconnect. Messages published while the subscription was disconnected are lost, so the receiver must
-    /// read the current state again.
+    /// after every reconnection. Messages published while the subscription was disconnected are lost, so the receiver
+    /// must read the current state again.
     case subscribed
     case message(channel: String, payload: [UInt8])
-    /// The connection was lost, or could not be established. The subscription reconnects by itself. This event is sent
-    /// only once before the next `subscribed`.
+    /// The connection was lost, or could not be established. The subscription reconnects by itself. Further failures
+    /// before the next `subscribed` are not reported.
     case disconnected(RedisError)
 }
 
 /// A connection that subscribes to channels and reconnects by itself.
 ///
-/// Attempts are 25 ms to 0.5 s apart. While no data arrives, the subscription sends PING, so that it detects a lost
-/// connection within ``RedisConfiguration/replyTimeout``. With sentinels, it subscribes to their current master, and
-/// switches to a new master when the sentinels announce one.
+/// Connection attempts are 25 ms to 0.5 s apart. While no data arrives, the subscription sends PING, so that it detects
+/// a lost connection within ``RedisConfiguration/replyTimeout``. If the configuration has sentinels, the subscription
+/// uses their current master, and switches to a new master when the sentinels announce one.
 package final class RedisSubscription: Sendable {
     private let mailbox = ConnectionMailbox()
     private let thread: OwnedThread
@@ -50,7 +50,7 @@ package final class RedisSubscription: Sendable {
     ) -> RedisSubscription? {
         guard let finder = ServerFinder(sentinelsOf: configuration) else { return nil }
         return RedisSubscription(finder, channels: ["+switch-master"]) { event in
-            // Messages before the subscription are lost, so the master may have changed.
+            // Announcements before the subscription are lost, so the master may have changed without one.
             if case .disconnected = event { return }
             mailbox.post(.masterMayHaveChanged)
         }
@@ -58,8 +58,8 @@ package final class RedisSubscription: Sendable {
 
     deinit { mailbox.post(.close) }
 
-    /// Ends the subscription. After this function has returned, `onEvent` is not called. Inside `onEvent`, this
-    /// function returns at once.
+    /// Ends the subscription. After this function has returned, `onEvent` is not called again. If this function is
+    /// called inside `onEvent`, it returns at once.
     package func close() {
         mailbox.post(.close)
         thread.join()
@@ -139,7 +139,7 @@ private final class SubscriptionLoop {
 
         let now = ContinuousClock.now
         let isWaitingForReply = pingIsDue || unconfirmed > 0
-        // PING is sent after half of the timeout, so that the server has the other half to reply.
+        // PING is sent after half of the timeout. The server has the other half to reply.
         let limit = configuration.replyTimeout / 2
         if session.lastProgress.duration(to: now) >= limit {
             guard !isWaitingForReply else {

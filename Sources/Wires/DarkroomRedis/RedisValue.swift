@@ -12,7 +12,7 @@ package enum RedisValue: Sendable, Equatable {
     /// with ``RedisError/Code/server`` instead.
     case error(String)
 
-    /// The text of a status, or of a bulk string that is valid UTF-8; else nil.
+    /// The text of a status, or of a bulk string that is valid UTF-8; otherwise nil.
     package var string: String? {
         switch self {
         case .status(let text): text
@@ -21,7 +21,8 @@ package enum RedisValue: Sendable, Equatable {
         }
     }
 
-    /// An integer, or the decimal number in a status or bulk string (as in hash fields and script results); else nil.
+    /// An integer, or the decimal number in a status or bulk string (as in hash fields and script results); otherwise
+    /// nil.
     package var int: Int? {
         switch self {
         case .integer(let value): value

@@ -5,15 +5,16 @@ final class ReplyReader {
     private let reader: UnsafeMutablePointer<redisReader>
     private let server: String
     private let mostBytes: Int
-    /// The bytes that have arrived since the last complete reply.
+    /// The number of bytes that have arrived since the last complete reply.
     private var bytes = 0
 
-    /// The largest number of bytes of a reply. The largest replies of Darkroom's scripts, to claims, have about 20 MB;
-    /// without a limit, a user who can write to Redis could fill the memory of every process that reads there.
+    /// The largest number of bytes of a reply. The replies to claims are the largest replies of Darkroom's scripts:
+    /// they have up to about 20 MB. Without a limit, a user who can write to Redis could fill the memory of every
+    /// process that reads from Redis.
     static let mostBytes = 128 << 20
 
     /// - Parameters:
-    ///   - server: the name of the server for errors.
+    ///   - server: the name of the server in error messages.
     ///   - mostBytes: the maximum number of bytes of a reply.
     init(of server: String, mostBytes: Int = ReplyReader.mostBytes) {
         self.mostBytes = mostBytes

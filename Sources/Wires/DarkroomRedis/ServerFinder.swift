@@ -39,7 +39,7 @@ struct ServerFinder {
 // MARK: - A cluster, or a single server
 
 extension ServerFinder {
-    /// Makes the target of a MOVED reply the first candidate. Returns false if the reply does not name a usable node.
+    /// Moves the node in a MOVED reply to the front of the candidates. Returns false if the reply has no usable node.
     mutating func follow(_ reply: String, from address: RedisConfiguration.Address) -> Bool {
         let words = reply.split(separator: " ")
         guard case .tcp(let host, let port) = address, case .tcp = configuration.address, words.count == 3,
@@ -77,7 +77,7 @@ extension ServerFinder {
     }
 
     /// Stores the nodes of the cluster as candidates, in case `node` fails. Also keeps the configured address, because
-    /// its name may resolve to several nodes.
+    /// its host name may resolve to several nodes.
     private mutating func learn(_ nodes: [RedisConfiguration.Endpoint], from node: RedisConfiguration.Endpoint) {
         if !nodes.isEmpty, case .tcp(let host, let port) = configuration.address {
             let configured = RedisConfiguration.Endpoint(host: host, port: port)
@@ -101,7 +101,7 @@ extension ServerFinder {
 
 extension ServerFinder {
     /// Asks the sentinels whether the server of `session` is still the master. Blocks until a sentinel replies or all
-    /// attempts have timed out. Does not throw if no sentinel replies.
+    /// connection attempts have failed. Does not throw if no sentinel replies.
     /// - Throws: An error with the code `disconnected` if a sentinel names another server as the master.
     mutating func checkMaster(_ session: Session) throws(RedisError) {
         // If no sentinel replies, the connection keeps its server, and detects a failure of the server by itself.
@@ -124,7 +124,7 @@ extension ServerFinder {
         return try Session(server, scripts: scripts, masterOf: service)
     }
 
-    /// Asks one sentinel after another. The next call begins with the sentinel that replied.
+    /// Asks one sentinel after another until one names the master. The next call begins with this sentinel.
     private mutating func master(of service: String) throws(RedisError) -> RedisConfiguration.Endpoint {
         var failures: [RedisError] = []
         for sentinel in candidates {

@@ -3,10 +3,10 @@ import Foundation
 
 /// An established connection that speaks the Redis protocol. Only one thread may use it.
 final class Session {
-    /// Bytes to send. Commands may be appended only while the buffer is empty.
+    /// The bytes to send. After the first write, commands may be appended only when the buffer is empty.
     let output = OutputBuffer()
-    /// The time when the server last sent data, or when the first unanswered command was sent, whichever is later. The
-    /// reply timeout starts at this time.
+    /// The time at which the reply timeout starts. This is the latest time at which the server sent data, the server
+    /// made room in a full socket, or a command was sent while no reply was pending.
     private(set) var lastProgress = ContinuousClock.now
 
     /// The server's address; never `.sentinels`.
@@ -18,7 +18,7 @@ final class Session {
     private let reader: ReplyReader
     private let input = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 * 1024, alignment: 16)
     let displayName: String
-    /// Whether the last write was accepted only in part.
+    /// Whether the socket accepted only a part of the last write.
     private var isBlocked = false
 
     /// The socket, for poll(2).
@@ -29,10 +29,10 @@ final class Session {
     ///
     /// - Parameters:
     ///   - configuration: The settings of a server, not of sentinels.
-    ///   - scripts: The scripts to load. It is not an error if the user may not load scripts, because some users only
-    ///     read data.
-    ///   - masterOf: The service whose master is this server, according to the sentinels. If the server is a replica,
-    ///     the initializer throws.
+    ///   - scripts: The scripts to load. If the user may not load scripts, the initializer does not throw, because some
+    ///     users only read data.
+    ///   - masterOf: The service of which this server is the master, according to the sentinels. If the server is a
+    ///     replica, the initializer throws.
     init(
         _ configuration: RedisConfiguration, scripts: [RedisScript] = [], masterOf service: String? = nil
     ) throws(RedisError) {
@@ -53,7 +53,7 @@ final class Session {
             if sent == 0 { return }
             output.consume(sent)
             // A socket accepts bytes even if the server does not read them. But if the socket was full and accepts
-            // bytes again, the server has received some bytes.
+            // bytes again, the server has read some bytes.
             if isBlocked { markProgress() }
             isBlocked = !output.isEmpty
         }
@@ -89,7 +89,7 @@ extension Session {
             steps.append(Greeting(.authentication, ["AUTH"] + credentials))
         }
         if configuration.database != 0 { steps.append(Greeting(.database, ["SELECT", "\(configuration.database)"])) }
-        // If the client certificate is missing, the error occurs only at the first command.
+        // If the server requires a client certificate and there is none, the error occurs only at the first command.
         steps.append(Greeting(.ping, ["PING"]))
         for script in scripts { steps.append(Greeting(script)) }
         if let service {
@@ -109,7 +109,7 @@ extension Session {
                     "\(error.message); does it expect a client certificate, or one of another authority?")
             }
             guard error.code == .disconnected else { throw error }
-            // The connection may also have been lost for another reason, so the error counts as temporary.
+            // Other causes than wrong TLS settings are also possible, so the error counts as temporary.
             let advice =
                 switch configuration.tls {
                 case .none: "; if this port expects TLS, use rediss:// in place of redis://"
@@ -163,8 +163,8 @@ extension Session {
                 try flush()
                 received = try receive { replies.append($0) }
             } catch {
-                // A server that refuses a client sends an error and then closes the connection. The error is more
-                // precise than the report of a lost connection.
+                // A server that does not accept a client sends an error and then closes the connection. The error is
+                // more precise than the report of a lost connection.
                 do throws(RedisError) {
                     _ = try receive { replies.append($0) }
                 } catch let alert {
@@ -206,7 +206,7 @@ private struct Greeting {
         command = RedisCommand(arguments: [Array("SCRIPT".utf8), Array("LOAD".utf8), script.source])
     }
 
-    /// Converts an error reply to an error; nil if the connection is usable even though this command failed.
+    /// The error for an error reply; nil if the connection is usable even though this command failed.
     func failure(_ reply: String, _ attempted: String) -> RedisError? {
         let name = reply.prefix { $0 != " " }
         if name == "LOADING" || name == "MASTERDOWN" {
@@ -218,7 +218,7 @@ private struct Greeting {
         case .database:
             return RedisError(.server, attempted, "\(reply); check the database's number", serverReply: reply)
         case .ping:
-            // The server cannot write to its disk, but clients can still read its data.
+            // With MISCONF, the server cannot write to its disk, but clients can still read its data.
             if name == "MISCONF" { return nil }
             if name == "NOPERM" { return Self.notPermitted(reply, attempted) }
             return RedisError(.cannotConnect, attempted, reply, serverReply: reply)

@@ -39,8 +39,8 @@ final class Transport {
 
     deinit { curl_easy_cleanup(handle) }
 
-    /// Sends without blocking. Returns the number of bytes sent, or 0 if the call would block. After a result of 0,
-    /// OpenSSL requires that the next call begin with the same bytes at the same address.
+    /// Sends without blocking. Returns the number of bytes sent, or 0 if the call would block. After a result of 0, the
+    /// next call must begin with the same bytes at the same address: OpenSSL requires this.
     func send(_ bytes: UnsafeRawBufferPointer) throws(RedisError) -> Int {
         var sent = 0
         return switch curl_easy_send(handle, bytes.baseAddress, bytes.count, &sent) {
@@ -140,7 +140,7 @@ private final class ErrorText {
     init() { buffer.pointee = 0 }
     deinit { buffer.deallocate() }
 
-    /// Returns the last error text and clears it; nil if there is none.
+    /// Returns the last error text and clears the buffer; nil if the buffer is empty.
     func take() -> String? {
         defer { buffer.pointee = 0 }
         return buffer.pointee == 0 ? nil : String(cString: buffer)

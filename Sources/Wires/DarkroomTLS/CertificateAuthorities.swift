@@ -4,10 +4,11 @@ import DarkroomConcurrency
 import DarkroomFiles
 import Foundation
 
-/// The certificate authorities that may sign the certificates of servers. All TLS connections of this process share them,
-/// because libcurl would read and parse their file for each connection (12 ms of processor time for Debian's file).
+/// The certificate authorities that may sign the certificates of servers. All TLS connections of this process share the
+/// parsed authorities, because libcurl would read and parse the file for each connection (12 ms of processor time for
+/// Debian's file).
 ///
-/// The file is read again after it has changed. Connections that are open then stay open.
+/// The file is read again after it has changed. Connections that are already open stay open.
 package final class CertificateAuthorities: Sendable {
     private static let known = Locked<[String?: CertificateAuthorities]>([:])
 
@@ -19,16 +20,18 @@ package final class CertificateAuthorities: Sendable {
 
     private struct Reading {
         let number: Int
-        /// The parsed authorities; if the last reading failed, those before; nil if the file has never been readable.
+        /// The parsed authorities; nil if the file has never been readable. If the last reading failed, these are the
+        /// authorities of the reading before.
         let store: TrustStore?
         let stamps: [FileStamp?]
         var checked: ContinuousClock.Instant
     }
 
-    /// How often the file was read.
+    /// The number of times that the file was read.
     var readings: Int { latest.withLock { $0?.number ?? 0 } }
 
-    /// Returns the authorities of a PEM file, or those of the system if `file` is nil. They exist until the process ends.
+    /// Returns the authorities of a PEM file, or the authorities of the system if `file` is nil. The returned object
+    /// exists until the process ends.
     package static func of(_ file: String?) -> CertificateAuthorities {
         known.withLock { known in
             if let found = known[file] { return found }
@@ -38,7 +41,7 @@ package final class CertificateAuthorities: Sendable {
         }
     }
 
-    /// - Parameter checkInterval: how long a change of the file may stay unnoticed.
+    /// - Parameter checkInterval: the interval between checks whether the file has changed.
     init(_ file: String?, checkInterval: Duration = .seconds(1)) {
         self.checkInterval = checkInterval
         let library = curl_version_info(CURLVERSION_SEVENTH).pointee
@@ -46,7 +49,7 @@ package final class CertificateAuthorities: Sendable {
         folder = file == nil ? library.capath.map { String(cString: $0) } : nil
     }
 
-    /// Why the certificates of `file` cannot be used, as a clause without a subject; nil if they can.
+    /// The reason why the certificates of `file` cannot be used, as a clause without a subject; nil if they can.
     package static func problem(of file: String) -> String? {
         guard let status = TrustStore.status(of: file) else { return "no such file, or not one that can be read" }
         guard status.isRegular else { return "not a regular file" }
@@ -54,10 +57,11 @@ package final class CertificateAuthorities: Sendable {
         return TrustStore(file: file, folder: nil) == nil ? "not a file of certificates in PEM format" : nil
     }
 
-    /// Makes a libcurl handle check the certificates of servers and of proxies with these authorities. If the file cannot be read, the
-    /// connections of the handle fail with libcurl's error for it.
+    /// Makes a libcurl handle check the certificates of servers and of proxies with these authorities. If the file
+    /// cannot be read, the connections of the handle fail with libcurl's error for an unreadable file.
     /// - Parameter resumesSessions: whether a connection may resume the TLS session of an earlier connection to the same
-    ///   host and port. Must be false for handles with a client certificate, because the session belongs to it.
+    ///   host and port. Must be false for handles with a client certificate, because a session is valid only for one
+    ///   client certificate.
     package func apply(to curl: UnsafeMutableRawPointer, resumesSessions: Bool) {
         for option in [CURLOPT_CAINFO, CURLOPT_PROXY_CAINFO] {
             darkroom_curl_easy_setopt_string(curl, option, file)
@@ -66,7 +70,7 @@ package final class CertificateAuthorities: Sendable {
             darkroom_curl_easy_setopt_string(curl, option, folder)
         }
         guard Self.isPossible, store() != nil else { return }
-        // Otherwise libcurl would add the certificates to the shared store again.
+        // If these options stayed set, libcurl would add the certificates to the shared store again.
         for option in [CURLOPT_CAINFO, CURLOPT_PROXY_CAINFO, CURLOPT_CAPATH, CURLOPT_PROXY_CAPATH] {
             darkroom_curl_easy_setopt_string(curl, option, nil)
         }
@@ -93,7 +97,7 @@ package final class CertificateAuthorities: Sendable {
         darkroom_curl_easy_setopt_ssl_ctx_callback(curl, CURLOPT_SSL_CTX_FUNCTION, prepare)
     }
 
-    /// Whether libcurl uses OpenSSL, with this process's copy of it.
+    /// Whether libcurl uses the same OpenSSL library as this process.
     private static let isPossible: Bool = {
         guard let used = curl_version_info(CURLVERSION_SEVENTH).pointee.ssl_version else { return false }
         return String(cString: used).hasPrefix("OpenSSL/\(OPENSSL_version_major()).")
@@ -103,7 +107,7 @@ package final class CertificateAuthorities: Sendable {
         Unmanaged.fromOpaque(context!).takeUnretainedValue()  // `apply` set it
     }
 
-    /// The host and port of the current request of `curl`, without a user and a password.
+    /// The host and port of the current request of `curl`, excluding user and password.
     private static func server(of curl: UnsafeMutableRawPointer) -> String {
         var text: UnsafePointer<CChar>?
         darkroom_curl_easy_getinfo_string(curl, CURLINFO_EFFECTIVE_URL, &text)
@@ -119,8 +123,8 @@ package final class CertificateAuthorities: Sendable {
         return part(CURLUPART_HOST).lowercased() + ":" + part(CURLUPART_PORT)
     }
 
-    /// The parsed authorities; nil if the file has never been readable. Only one thread at a time reads the file; until
-    /// it has finished, the others use the earlier authorities.
+    /// The parsed authorities; nil if the file has never been readable. Only one thread at a time reads the file. Until
+    /// this thread has finished, other threads use the earlier authorities, if there are any.
     private func store() -> TrustStore? {
         if let known = latest.withLock({ $0 }) {
             guard .now - known.checked >= checkInterval, reading.try() else { return known.store }
@@ -128,9 +132,9 @@ package final class CertificateAuthorities: Sendable {
             reading.lock()
         }
         defer { reading.unlock() }
-        let known = latest.withLock { $0 }  // another thread may have read the file in the meantime
+        let known = latest.withLock { $0 }  // another thread may have read the file since the first check
         if let known, .now - known.checked < checkInterval { return known.store }
-        // The status is read before the file: a change in between is noticed at the next check.
+        // The status is read before the file. If the file changes in between, the next check notices the change.
         let stamps = [file, folder].map { $0.flatMap(FileStamp.init(path:)) }
         let isUnchanged = known?.stamps == stamps
         let store = isUnchanged ? known?.store : TrustStore(file: file, folder: folder) ?? known?.store

@@ -1,22 +1,22 @@
 internal import CTLS
 import DarkroomConcurrency
 
-/// The latest TLS session of each server. A connection that resumes a session needs no certificates (RFC 8446, 2.2).
+/// The latest TLS session of each server. If a session is resumed, the server sends no certificates (RFC 8446, 2.2).
 ///
 /// DESIGN. libcurl 7.88 keeps the sessions of 5 servers for each handle, so the sessions of a list with many hosts would
-/// be lost. The sessions are kept in their serialized form: it contains the certificate of the server but not its chain,
-/// which a server may make as large as it likes. Early data (0-RTT) is never sent.
+/// be lost. This type keeps the sessions in their serialized form, which contains the certificate of the server but not
+/// the certificate chain. The size of the chain is up to the server. Early data (0-RTT) is never sent.
 final class TLSSessions: Sendable {
-    /// The largest number of servers.
+    /// The largest number of servers whose sessions are kept.
     static let limit = 1_000
-    /// The largest serialized session that is kept. Usual ones have 2 to 4 KB.
+    /// The size in bytes of the largest serialized session that is kept. Usual sessions have 2 to 4 KB.
     static let maxBytes = 8 << 10
 
     private let kept = Locked(Kept())
 
     private struct Kept {
         var sessions: [String: [UInt8]] = [:]
-        /// The servers in the order in which they were added, as a ring.
+        /// The servers in the order in which they were added, as a ring buffer. The oldest one is at `oldest`.
         var servers: [String] = []
         var oldest = 0
     }
@@ -24,9 +24,9 @@ final class TLSSessions: Sendable {
     /// The number of servers whose sessions are kept.
     var count: Int { kept.withLock { $0.sessions.count } }
 
-    /// Makes the connection of `context`, an `SSL_CTX` that libcurl has made for it, resume the session of `server`, and
-    /// keep its own sessions here.
-    /// - Parameter server: the host and the port.
+    /// Makes a connection resume the session of `server`, and keeps the new sessions of the connection here. `context`
+    /// is the `SSL_CTX` that libcurl has made for this connection.
+    /// - Parameter server: the host and the port of the server.
     func attach(to context: OpaquePointer, server: String) {
         let link = Unmanaged.passRetained(Link(sessions: self, server: server))
         guard SSL_CTX_set_ex_data(context, Self.index, link.toOpaque()) == 1 else { return link.release() }
@@ -38,10 +38,10 @@ final class TLSSessions: Sendable {
                 SSL_get_verify_result(connection) == X509_V_OK
             else { return 0 }
             link.sessions.keep(TLSSessions.bytes(of: session), of: link.server)
-            return 0  // no reference to the session is kept
+            return 0  // the callback keeps no reference to the session
         }
-        // The connection (`SSL`) does not exist yet: libcurl creates it after this method. Therefore the session is set
-        // when the handshake of the connection begins.
+        // libcurl creates the connection (`SSL`) only after this method. Therefore the session is set when the
+        // handshake of the connection begins.
         SSL_CTX_set_info_callback(context) { connection, event, _ in
             guard let connection, let link = TLSSessions.link(of: connection) else { return }
             if event & SSL_CB_HANDSHAKE_START != 0 { link.begin(connection) }
@@ -63,7 +63,7 @@ final class TLSSessions: Sendable {
         }
     }
 
-    /// Forgets `session` if it is still the latest one of `server`. The server keeps its place in the ring.
+    /// Forgets `session` if it is still the latest session of `server`. The server keeps its place in the ring buffer.
     private func forget(_ session: [UInt8], of server: String) {
         kept.withLock { kept in
             if kept.sessions[server] == session { kept.sessions[server] = [] }
@@ -86,7 +86,7 @@ final class TLSSessions: Sendable {
         return Unmanaged<Link>.fromOpaque(link).takeUnretainedValue()
     }
 
-    /// The place of the `Link` in an `SSL_CTX`, which releases the link when it is freed.
+    /// The index under which an `SSL_CTX` stores its `Link`. When the `SSL_CTX` is freed, it releases the link.
     private static let index = CRYPTO_get_ex_new_index(CRYPTO_EX_INDEX_SSL_CTX, 0, nil, nil, nil) {
         _, link, _, _, _, _ in
         if let link { Unmanaged<Link>.fromOpaque(link).release() }

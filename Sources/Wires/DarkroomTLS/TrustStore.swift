@@ -3,13 +3,13 @@ import Glibc
 
 /// Parsed certificates of authorities, and the sessions of the servers whose certificates they have signed.
 final class TrustStore: @unchecked Sendable {  // OpenSSL locks the store; it is not changed after `init`
-    /// The largest file that is read. The file of Debian has 220 KB.
+    /// The size in bytes of the largest file that is read. Debian's file has 220 KB.
     static let maxBytes = 16 << 20
 
     private let store: OpaquePointer
     let sessions = TLSSessions()
 
-    /// Returns nil if there is no such file that can be read. Opens no device and no pipe.
+    /// Returns nil if the file does not exist or is not readable. Does not open the file, because it may be a pipe.
     static func status(of file: String) -> (isRegular: Bool, size: Int)? {
         var status = stat()
         guard stat(file, &status) == 0, access(file, R_OK) == 0 else { return nil }
@@ -20,8 +20,8 @@ final class TrustStore: @unchecked Sendable {  // OpenSSL locks the store; it is
     /// certificate.
     /// - Parameters:
     ///   - file: a file of certificates.
-    ///   - folder: a folder of certificates under the names of `openssl rehash`, where OpenSSL looks for authorities that
-    ///     `file` lacks.
+    ///   - folder: a folder with certificates in files that `openssl rehash` has named. OpenSSL looks there for
+    ///     authorities that are not in `file`.
     init?(file: String?, folder: String?) {
         store = X509_STORE_new()!  // fails only if memory is exhausted
         if let file {
@@ -33,7 +33,7 @@ final class TrustStore: @unchecked Sendable {  // OpenSSL locks the store; it is
             }
         }
         if let folder { X509_STORE_load_path(store, folder) }
-        // libcurl sets the same flags. A certificate of the file is trusted even if another authority has signed it.
+        // libcurl sets the same flags. A certificate in the file is trusted even if another authority has signed it.
         X509_STORE_set_flags(store, UInt(X509_V_FLAG_TRUSTED_FIRST | X509_V_FLAG_PARTIAL_CHAIN))
     }
 

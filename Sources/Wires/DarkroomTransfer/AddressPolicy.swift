@@ -4,15 +4,15 @@
 /// Therefore the check covers redirects, names that resolve differently at each lookup, reused connections, and unusual
 /// spellings of an address (`0x7f.1`, `2130706433`).
 struct AddressPolicy: Sendable {
-    /// Networks to which connections are denied. A denied IPv4 network also covers the IPv6 addresses that reach it
-    /// through a translator or a tunnel.
+    /// The networks to which connections are denied. A denied IPv4 network also includes the IPv6 addresses that reach
+    /// this network through a translator or a tunnel.
     let denied: [NetworkRange]
-    /// Exceptions from `denied`.
+    /// The networks to which connections are allowed although `denied` contains them.
     let allowed: [NetworkRange]
 
     static let everything = AddressPolicy(denied: [], allowed: [])
 
-    /// Allows the addresses of the public internet and of `allowed`.
+    /// Allows the addresses of the public internet, and the addresses in `allowed`.
     static func publicInternet(and allowed: [NetworkRange] = []) -> AddressPolicy {
         AddressPolicy(denied: specialNetworks, allowed: allowed)
     }

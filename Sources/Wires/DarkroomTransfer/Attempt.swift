@@ -3,7 +3,8 @@ final class Attempt: Sendable {
     struct Outcome: Sendable {
         enum Result: Sendable {
             case downloaded(Download)
-            /// The attempt was ended because it may not keep more of its body yet. The next attempt needs room for `bytes`.
+            /// The attempt was ended because it may not keep more of its body in memory yet. The next attempt needs
+            /// memory for `bytes`.
             case cutOff(bytes: Int, hasBody: Bool)
             /// The server redirects the request to `location`, an absolute or relative URL.
             case redirected(location: [UInt8])
@@ -11,19 +12,19 @@ final class Attempt: Sendable {
         }
 
         let result: Result
-        /// What the attempt tells about its host.
+        /// The information that the attempt gives about its host.
         var sign = HostSign.none
         /// Whether the sign counts for the host. The silence of a connection with several attempts counts once.
         var countsForHost = true
         /// Whether the server uses HTTP/2; nil if there was no response.
         var isMultiplexed: Bool?
-        /// The requests of the attempt, with the earlier ones.
+        /// The requests of the attempt, including the requests before the redirects.
         var way: [RequestStop] = []
-        /// Whether one of them went to an address of the public internet.
+        /// Whether a request in ``way`` went to an address of the public internet.
         var hasBeenPublic = false
-        /// After a redirect: the cookies so far, see ``EasyHandle/cookies``.
+        /// If the server redirects the request: the cookies so far, see ``EasyHandle/cookies``.
         var cookies: [String] = []
-        /// How long the requests took.
+        /// The duration of the requests in ``way``.
         var spent = Duration.zero
         /// Whether `onChunk` was called.
         var hasStreamed = false
@@ -41,7 +42,7 @@ final class Attempt: Sendable {
     let addresses: [IPAddress]
     /// Whether the host is known to use HTTP/2, so that the attempt waits for a connection that is being opened.
     let sharesConnection: Bool
-    /// How many bytes of the body may be kept without asking.
+    /// The number of bytes of the body that the attempt may keep before it must call `mayCarry`.
     let allowance: Int
     /// The priority of the transfer, see ``TransferOrder``.
     let priority: Int
@@ -64,7 +65,7 @@ final class Attempt: Sendable {
         makeHeaders = transfer.makeHeaders
     }
 
-    /// Makes the headers of the request that are made anew for each request.
+    /// Calls the ``HeaderMaker`` for the request.
     var madeHeaders: [RequestHeader] {
         guard let makeHeaders, request.hop.isAtHome else { return [] }
         return makeHeaders(request.hop.url)

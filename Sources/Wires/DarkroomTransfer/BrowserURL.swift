@@ -3,14 +3,15 @@ import DarkroomText
 
 /// Writes `http:` and `https:` URLs as browsers send them, see the [URL standard](https://url.spec.whatwg.org/#url-parsing).
 ///
-/// A backslash before the query is a slash. Characters that are not allowed in a part of the URL are percent-encoded;
-/// percent signs stay, so that encoded URLs stay as they are. The bar is also encoded in paths: the standard allows it
-/// there, but several servers refuse it. The host is decoded, and converted to ASCII.
+/// A backslash before the query is replaced with a slash. Characters that are not allowed in a part of the URL are
+/// percent-encoded. Percent signs are kept, so that encoded URLs do not change. The vertical bar is also encoded in
+/// paths: the standard allows it there, but several servers reject it. The host is percent-decoded and converted to
+/// ASCII.
 ///
-/// The result is what libcurl parses, so that the checked host is the host that is contacted.
+/// libcurl parses the result, so that the checked host is the host to which libcurl connects.
 enum BrowserURL {
-    /// The parts of a URL with their percent-encode sets: ASCII characters that are encoded in addition to controls and
-    /// non-ASCII bytes.
+    /// The parts of a URL. Each part has a percent-encode set: the ASCII characters that are encoded in addition to
+    /// control characters and non-ASCII bytes.
     private enum EncodeSet {
         case user, path, query, fragment
 
@@ -27,7 +28,7 @@ enum BrowserURL {
         }
     }
 
-    /// Returns the URL as browsers send it. URLs with other schemes stay as they are.
+    /// Returns the URL as browsers send it. URLs with other schemes are returned unchanged.
     static func encoded(_ text: String) throws(TransferError) -> String { try encoded(plain(Array(text.utf8))) }
 
     private static func encoded(_ bytes: [UInt8]) throws(TransferError) -> String {
@@ -71,7 +72,7 @@ enum BrowserURL {
 
     private static func isSlash(_ byte: UInt8) -> Bool { byte == UInt8(ascii: "/") || byte == UInt8(ascii: "\\") }
 
-    /// The bytes without controls and spaces at their ends, and without tabs and line ends.
+    /// The bytes without leading and trailing control characters and spaces, and without tabs and line ends.
     private static func plain(_ bytes: [UInt8]) -> [UInt8] {
         guard let first = bytes.firstIndex(where: { $0 > 0x20 }), let last = bytes.lastIndex(where: { $0 > 0x20 })
         else { return [] }

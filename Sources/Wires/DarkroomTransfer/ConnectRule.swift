@@ -1,7 +1,7 @@
 import DarkroomText
 
-/// `HOST:PORT:HOST:PORT` as curl's `--connect-to` has it: requests to the first host and port are sent to the second host
-/// and port. An empty part means "any" in the first pair and "unchanged" in the second pair.
+/// A rule `HOST:PORT:HOST:PORT`, as in curl's `--connect-to`: requests to the first host and port are sent to the
+/// second host and port. An empty part means "any" in the first pair and "unchanged" in the second pair.
 package struct ConnectRule: Sendable, Equatable {
     private let from: (host: String, port: Int?)
     private let to: (host: String, port: Int?)
@@ -10,7 +10,7 @@ package struct ConnectRule: Sendable, Equatable {
         first.from == second.from && first.to == second.to
     }
 
-    /// Returns nil if the text is not such a rule. IPv6 addresses must be in brackets.
+    /// Parses a rule. Returns nil if the text does not have this form. IPv6 addresses must be in brackets.
     package init?(_ text: String) {
         var depth = 0
         var parts = [""]
@@ -31,12 +31,13 @@ package struct ConnectRule: Sendable, Equatable {
         return (host, Int(port))
     }
 
-    /// The rule with hosts in ASCII, as libcurl compares them.
+    /// The rule as text. Its hosts are in ASCII, because libcurl compares them in this form.
     var text: String {
         "\(from.host):\(from.port.map(String.init) ?? ""):\(to.host):\(to.port.map(String.init) ?? "")"
     }
 
-    /// Where a connection to `host` and `port` goes; nil if the rule is not for them or changes nothing.
+    /// The host and port to which a connection to `host` and `port` is made; nil if the rule does not apply to them or
+    /// changes nothing.
     func target(_ host: String, _ port: Int) -> (host: String, port: Int)? {
         guard from.host.isEmpty || from.host == host, from.port == nil || from.port == port,
             !to.host.isEmpty || to.port != nil

@@ -2,15 +2,15 @@ import DarkroomFiles
 
 /// A completely received body.
 package struct Download: Sendable, Equatable {
-    /// The bytes as the server sent them, without decoding; empty if they were passed to `onChunk`.
+    /// The bytes of the body after its content codings are decoded; empty if the bytes were passed to `onChunk`.
     package let body: [UInt8]
     /// The number of attempts, including the successful one; 0 if the body came from a cache.
     package let attempts: Int
-    /// The duration of the last attempt, excluding the wait for a slot of the host.
+    /// The duration of the last attempt, excluding the wait in the host book.
     package let duration: Duration
     /// The requests of the last attempt, including redirects; empty for files and cached bodies.
     package let way: [RequestStop]
-    /// When the body was last changed, according to the server (`Last-Modified`) or to the file system; nil if unknown.
+    /// The time of the last change, according to the server (`Last-Modified`) or the file system; nil if unknown.
     package var time: FileTime?
 
     package init(body: [UInt8], attempts: Int, duration: Duration, way: [RequestStop], time: FileTime?) {

@@ -9,14 +9,14 @@ extension EasyHandle {
     private static let maxExtraBytes = 1 << 20
     /// The steps in which memory is requested if a body has no known length.
     private static let bytesAtOnce = 1 << 20
-    /// The steps in which memory is requested otherwise, so that a server that announces a large body and sends it
-    /// slowly does not take the memory of many others.
+    /// The steps in which memory is requested if a body has a known length. A server that announces a large body and
+    /// sends it slowly must not get the memory that many other bodies could use.
     private static let knownBytesAtOnce = 8 << 20
 
     // MARK: Receiving
 
-    /// Takes a part of the body, and returns its size. Another result ends or pauses the attempt; after a pause, libcurl
-    /// passes the same bytes again.
+    /// Takes a part of the body, and returns the size of the part. Another result ends or pauses the attempt. After a
+    /// pause, libcurl passes the same bytes again.
     func take(_ bytes: UnsafeRawBufferPointer) -> Int {
         guard !isUnwanted else { return 0 }
         if received == 0, decoder == nil {
@@ -30,8 +30,8 @@ extension EasyHandle {
         case .held: return Int(CURL_WRITEFUNC_PAUSE)
         case .denied: return 0
         }
-        // Reserves memory for the whole body at once if its length is known. A Content-Length that is too large costs only
-        // address space, at most the size of the largest allowed body.
+        // If the length of the body is known, reserves the allowed memory at once. A Content-Length that is too large
+        // costs only address space, at most the size of the largest allowed body.
         if received == 0, attempt?.onChunk == nil {
             body.reserveCapacity(min(allowance, settings.configuration.maxBytes))
         }
@@ -60,7 +60,8 @@ extension EasyHandle {
     private func drain(_ decoder: ContentDecoder, asksForRoom: Bool) -> Room {
         while true {
             if asksForRoom {
-                // Before the decoder allocates its memory, so that an attempt that waits for its first bytes needs none.
+                // This call comes before the decoder allocates its memory. Therefore an attempt that waits for its
+                // first bytes needs no memory.
                 let room = room(for: 0)
                 guard room == .granted else { return room }
             }
@@ -89,7 +90,7 @@ extension EasyHandle {
     func endBody() {
         guard isSuccess, let decoder else { return }
         decoder.end()
-        // At most the first three bytes of each coding have been held back.
+        // Until here, the decoder can have held back only the first three bytes of each coding.
         guard drain(decoder, asksForRoom: false) == .granted, !decoder.isComplete else { return }
         refusal = TransferError(
             code: .truncated, detail: "the compressed body ends too early, after \(received) bytes")
@@ -125,7 +126,7 @@ extension EasyHandle {
         }
     }
 
-    /// Counts bytes of the body as they were sent. If it returns false, the attempt ends.
+    /// Counts bytes of the body as the server sent them. If this method returns false, the attempt ends.
     private func count(_ bytes: Int) -> Bool {
         peer?.isActive = true
         received += bytes
@@ -136,7 +137,7 @@ extension EasyHandle {
         return false
     }
 
-    /// Counts a part of a body that is not a photo. If it returns false, the attempt ends.
+    /// Counts a part of a body that is not a photo. If this method returns false, the attempt ends.
     private func discard(_ bytes: UnsafeRawBufferPointer) -> Bool {
         guard count(bytes.count), received > Self.maxDiscardedBytes else { return true }
         refusal = TransferError(
@@ -144,7 +145,7 @@ extension EasyHandle {
         return false
     }
 
-    /// Adds a part of the decoded body. If it returns false, the attempt ends.
+    /// Adds a part of the decoded body. If this method returns false, the attempt ends.
     private func keep(_ bytes: UnsafeRawBufferPointer) -> Bool {
         kept += bytes.count
         guard !isTooWasteful else { return false }
@@ -173,7 +174,7 @@ extension EasyHandle {
 
     private enum Room { case granted, held, denied }
 
-    /// Asks for memory for further `count` bytes of the body and for its decoder, unless it may use that much already.
+    /// Asks for memory for `count` further bytes of the body and for its decoder, unless it was already granted.
     private func room(for count: Int) -> Room {
         let needed = kept + count + (decoder?.mostMemory ?? 0)
         guard let attempt, let mayCarry = attempt.mayCarry, needed > allowance else { return .granted }
@@ -183,7 +184,7 @@ extension EasyHandle {
             return .granted
         }
         guard mayBeHeld() else {
-            // The next attempt gets so much more that there are only a few.
+            // The next attempt gets much more memory, so that few attempts suffice.
             let more = max(contentLength ?? wanted, 2 * kept, allowance + Self.bytesAtOnce)
             bytesOfNextAttempt = min(more, settings.configuration.maxBytes)
             return .denied
@@ -193,10 +194,11 @@ extension EasyHandle {
         return .held
     }
 
-    /// Whether the attempt has got memory, and maybe keeps a part of the body in it. Then other attempts may wait for it.
+    /// Whether the attempt was allowed to use memory, in which it may keep a part of the body. Other attempts may wait
+    /// until this attempt releases the memory.
     var hasRoom: Bool { kept > 0 || allowance > 0 }
 
-    /// How many bytes to ask for, so that at least `count` can be used.
+    /// The number of bytes to ask for, so that at least `count` bytes can be used.
     private func bytesWanted(_ count: Int) -> Int {
         let length = decoder == nil ? contentLength.flatMap { $0 >= count ? $0 : nil } : nil
         let step = length == nil ? Self.bytesAtOnce : Self.knownBytesAtOnce
@@ -205,17 +207,18 @@ extension EasyHandle {
         return max(count, min(max(allowance, memory) + step, length ?? .max, most))
     }
 
-    /// The length of the body according to the header; nil if there is none.
+    /// The length of the body according to the header; nil if the header does not contain it.
     private var contentLength: Int? {
         var length: curl_off_t = 0
         darkroom_curl_easy_getinfo_offset(curl, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T, &length)
         return length > 0 ? Int(length) : nil
     }
 
-    /// Whether the attempt may wait while its connection is open. With HTTP/1, libcurl stops reading, and the server waits.
-    /// With HTTP/2, libcurl must read on for the other attempts of the connection, and keeps what it receives of this body.
+    /// Whether the attempt may wait while its connection is open. With HTTP/1, libcurl stops reading, and the server
+    /// waits. With HTTP/2, libcurl must continue to read for the other attempts of the connection, and stores the bytes
+    /// of this body that it receives.
     private func mayBeHeld() -> Bool {
-        // libcurl decodes transfer codings, although no request has asked for one, and would keep the decoded bytes.
+        // libcurl decodes transfer codings, although no request asks for one, and would store the decoded bytes.
         guard !hasTransferCoding else { return false }
         guard isMultiplexed == true else { return true }
         let bytes = min(contentLength.map { max(0, $0 - received) } ?? .max, NetworkShares.streamWindow)

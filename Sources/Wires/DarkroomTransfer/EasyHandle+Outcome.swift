@@ -3,13 +3,13 @@ import DarkroomFiles
 import DarkroomText
 import Glibc
 
-/// What the end of an attempt means: for the transfer, and for what is known about its host.
+/// The outcome of an attempt: its result for the transfer, and its sign for the host.
 extension EasyHandle {
-    /// A year, in seconds.
+    /// The largest `Retry-After` that is used: a year, in seconds.
     private static let longestRetryAfter: curl_off_t = 365 * 24 * 3600
 
-    /// The header line `Location:` of the last response; nil if it is missing or empty. `CURLINFO_REDIRECT_URL` does not
-    /// resolve it as browsers do.
+    /// The header line `Location:` of the last response; nil if it is missing or empty. `CURLINFO_REDIRECT_URL` is not
+    /// used, because it does not resolve the URL as browsers do.
     private var location: [UInt8]? {
         var header: UnsafeMutablePointer<curl_header>?
         guard curl_easy_header(curl, "Location", 0, UInt32(CURLH_HEADER), -1, &header) == CURLHE_OK,
@@ -34,10 +34,10 @@ extension EasyHandle {
             cookies: isRedirect ? cookies : [], spent: time(.now), hasStreamed: hasStreamed)
     }
 
-    /// How a server ends a stream without a response. Such a server is not silent: it may answer other requests.
+    /// The way a server ends a stream without a response. Such a server is not silent: it may answer other requests.
     private enum StreamEnd { case byServer, forTooManyRequests }
 
-    /// - Parameter text: libcurl's text for the error of the stream. If the connection was lost, the text is another one.
+    /// - Parameter text: libcurl's text for the error of the stream. The text for a lost connection does not match.
     private static func end(ofStream text: String) -> StreamEnd? {
         if text.contains("ENHANCE_YOUR_CALM") { return .forTooManyRequests }
         let isEnded = text.contains("was not closed cleanly: ") || text.contains("was closed cleanly, but before")
@@ -53,7 +53,7 @@ extension EasyHandle {
         if status >= 400 {
             return .failed(TransferError(code: .httpClientError(status), detail: "HTTP status \(status)"))
         }
-        // A part, or the difference to another version of the photo (RFC 3229), although no request asks for it.
+        // The server sends a part of the photo, or a difference (RFC 3229), although no request asks for it.
         if [206, 226].contains(status), !isSuccess {
             return .failed(
                 TransferError(code: .truncated, detail: "HTTP status \(status): the server sends only a part"))
@@ -76,7 +76,7 @@ extension EasyHandle {
         guard case .failed(let error) = result, status < 400 else { return .answered(after: timeToFirstByte) }
         switch error.code {
         case .timeout, .stalled:
-            // If earlier requests have used most of the time, the last host had too little to answer.
+            // If earlier requests have used most of the time, the last host had too little time to answer.
             let hadTime = error.code == .stalled || attempt?.request.spent == .zero
             guard received > 0 || status > 0 else { return hadTime ? .silent : .none }
             return isSlow || error.code == .timeout ? .slow : .stalled
@@ -100,14 +100,14 @@ extension EasyHandle {
         return .microseconds(max(0, came - sent))
     }
 
-    /// The server's `Last-Modified`; nil if there is none, or if it is not a time.
+    /// The server's `Last-Modified`; nil if it is missing or not a valid time.
     private var lastModified: FileTime? {
         var seconds: curl_off_t = 0
         darkroom_curl_easy_getinfo_offset(curl, CURLINFO_FILETIME_T, &seconds)
         return seconds > 0 ? FileTime(seconds: Int(seconds)) : nil
     }
 
-    /// The server's `Retry-After`; nil if there is none, or if its time has passed.
+    /// The time to wait according to the server's `Retry-After`; nil if it is missing, or if its time has passed.
     private var retryAfter: Duration? {
         var seconds: curl_off_t = 0
         darkroom_curl_easy_getinfo_offset(curl, CURLINFO_RETRY_AFTER, &seconds)
@@ -145,8 +145,8 @@ extension EasyHandle {
         return TransferError(code: Self.meaning(of: code, found, status: status), detail: found)
     }
 
-    /// Converts libcurl's `code`. `found` is libcurl's error text. `status` is the status of the response; 0 without a
-    /// response.
+    /// Converts libcurl's `code`. `found` is libcurl's error text. `status` is the status of the response; 0 if there
+    /// is no response.
     static func meaning(of code: CURLcode, _ found: String, status: Int) -> TransferError.Code {
         switch code {
         case CURLE_URL_MALFORMAT: .notAURL
@@ -154,11 +154,11 @@ extension EasyHandle {
         case CURLE_COULDNT_CONNECT, CURLE_GOT_NOTHING: .connectFailed
         case CURLE_RECV_ERROR, CURLE_SEND_ERROR, CURLE_HTTP2, CURLE_HTTP2_STREAM:
             (200..<300).contains(status) ? .truncated : .connectFailed
-        // With HTTP/2 also for a connection that was lost before the response.
+        // With HTTP/2, libcurl also reports this code if the connection was lost before the response.
         case CURLE_PARTIAL_FILE where status == 0: .connectFailed
         case CURLE_PARTIAL_FILE: .truncated
         case CURLE_OPERATION_TIMEDOUT: .timeout
-        // OpenSSL's text for a connection that was lost during the handshake; such a failure may be temporary.
+        // OpenSSL reports such a text if the connection was lost during the handshake. The failure may be temporary.
         case CURLE_SSL_CONNECT_ERROR where found.contains("SYSCALL") || found.contains("reset"): .connectFailed
         case CURLE_SSL_CONNECT_ERROR, CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CERTPROBLEM, CURLE_SSL_CIPHER,
             CURLE_SSL_CACERT_BADFILE, CURLE_SSL_ISSUER_ERROR, CURLE_SSL_INVALIDCERTSTATUS:

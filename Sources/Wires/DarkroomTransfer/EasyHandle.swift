@@ -18,29 +18,30 @@ final class EasyHandle {
 
     /// The server of the attempt.
     private(set) var peer: NetworkShares.Peer?
-    /// The headers that were made for the request, and the list of all its headers if there are such. libcurl does not copy the
-    /// list.
+    /// The headers that the ``HeaderMaker`` made for the request. If there are any, `ownHeaders` is the list of all
+    /// headers of the request. libcurl does not copy this list.
     private(set) var madeHeaders: [RequestHeader] = []
     private var ownHeaders: UnsafeMutablePointer<curl_slist>?
-    /// The addresses of the attempt's host, as libcurl reads them. libcurl does not copy the list.
+    /// The addresses of the attempt's host in the form for libcurl. libcurl does not copy the list.
     private var addresses: UnsafeMutablePointer<curl_slist>?
     /// The body so far, decoded if it has content codings.
     var body: [UInt8] = []
     var hasStreamed = false
-    /// The number of bytes of the body as it was sent.
+    /// The number of bytes of the body before its content codings are decoded.
     var received = 0
-    /// The number of bytes of the body after its content codings were decoded.
+    /// The number of bytes of the body after its content codings are decoded.
     var kept = 0
-    /// Decodes the content codings of the body; nil without them.
+    /// Decodes the content codings of the body; nil if it has none.
     var decoder: ContentDecoder?
-    /// How many of the bytes that libcurl passes again after a pause the decoder has read, and how many of them are counted.
+    /// After a pause, libcurl passes bytes again. `bytesRead` of these bytes have been decoded, and `bytesCounted` of
+    /// them are already counted in ``received``.
     var bytesRead = 0
     var bytesCounted = 0
     /// The number of bytes of the response after its header, including the chunk framing.
     var wireBytes = 0
     private var headerBytes = 0
     var status = 0
-    /// Why this process ended the attempt; nil if it did not.
+    /// The reason why this process ended the attempt; nil if it did not.
     var refusal: TransferError?
     private(set) var started = ContinuousClock.now
     /// Whether this attempt has already sent a request to an address of the public internet.
@@ -55,22 +56,22 @@ final class EasyHandle {
     private var lastActivity = ContinuousClock.now
     /// The number of bytes received in the attempt, including headers.
     var bytesCome = 0
-    /// The start of the period for the average rate, and the number of bytes that the attempt and the server's other attempts
-    /// had received before; nil in the first period.
+    /// The start of the period for the average rate, and two numbers of bytes that were received before this period: by
+    /// this attempt, and by all attempts of the server. Nil in the first period.
     private var rateSpan: (start: ContinuousClock.Instant, bytesBefore: Int, bytesOfServer: Int)?
-    /// How many bytes of the body may be kept in memory.
+    /// The number of bytes of the body that may be kept in memory.
     var allowance = 0
-    /// When the attempt began to wait for permission to keep more bytes; nil if it does not wait.
+    /// The time at which the attempt began to wait for permission to keep more bytes; nil if it does not wait.
     var heldSince: ContinuousClock.Instant?
-    /// How long the attempt has waited for that.
+    /// The total duration of such waits.
     private var heldTime = Duration.zero
-    /// How many bytes of the body libcurl may keep while the attempt waits, according to ``NetworkShares``.
+    /// The number of bytes of the body that libcurl may store while the attempt waits, reserved in ``NetworkShares``.
     var heldBytes = 0
     /// Whether the rest of the body is not wanted, because the attempt ends.
     var isUnwanted = false
     /// Whether the response was received to its end.
     var isComplete = false
-    /// How many bytes the next attempt must be allowed to keep; nil if this attempt was not ended for lack of room.
+    /// The number of bytes that the next attempt must be allowed to keep, if this attempt was ended for lack of memory.
     var bytesOfNextAttempt: Int?
 
     /// Creates a handle. Returns nil if there is not enough memory.
@@ -112,14 +113,14 @@ final class EasyHandle {
         settings.apply(to: curl)
         madeHeaders = attempt.madeHeaders
         ownHeaders = settings.apply(attempt.request, madeHeaders, to: curl)
-        // With this option, a request waits for a connection to its server that is just being opened. Without the option, it
-        // would open another connection.
+        // With this option, a request waits for a connection that another request to the same server is opening.
+        // Without the option, the request would open another connection.
         darkroom_curl_easy_setopt_long(curl, CURLOPT_PIPEWAIT, attempt.sharesConnection ? 1 : 0)
         darkroom_curl_easy_setopt_long(curl, CURLOPT_STREAM_WEIGHT, Self.weight(attempt.priority))
         if !attempt.addresses.isEmpty {
             let target = attempt.request.dialled
             let texts = attempt.addresses.map { $0.bitCount == 128 ? "[\($0)]" : "\($0)" }
-            // libcurl looks for the name as the URL has it, maybe with a final dot.
+            // libcurl looks for the host name in the form that the URL has, which may end with a dot.
             let names = [target.host] + (attempt.request.hop.url.contains("\(target.host).") ? ["\(target.host)."] : [])
             addresses = EasySettings.list(names.map { "+\($0):\(target.port):\(texts.joined(separator: ","))" })
             darkroom_curl_easy_setopt_list(curl, CURLOPT_RESOLVE, addresses)
@@ -206,8 +207,8 @@ final class EasyHandle {
         Unmanaged<EasyHandle>.fromOpaque(context!).takeUnretainedValue()  // `prepare` set it for every callback
     }
 
-    /// The weight of a request among those of the same connection, from 16 (the default) to 256 (RFC 7540, 5.3.2): each
-    /// priority gets twice as much as the next lower one.
+    /// The weight of a request relative to other requests of the same connection, from 16 (the default) to 256 (RFC
+    /// 7540, 5.3.2). Each priority has twice the weight of the next lower priority.
     private static func weight(_ priority: Int) -> Int { 16 << max(0, min(priority, 4)) }
 
     // MARK: While the attempt is running
@@ -259,8 +260,9 @@ final class EasyHandle {
         return false
     }
 
-    /// The header line of a successful response that opts out of uses of its photo; nil if there is none. Redirects do not
-    /// count: they contain no photo, and short links often have `noindex` so that only their targets are indexed.
+    /// The header line by which a successful response opts out of the use of its photo; nil if there is no such line.
+    /// Redirects are not checked: they contain no photo, and short links often have `noindex` so that only their
+    /// targets are indexed.
     private func optOut(_ rules: OptOut) -> String? {
         darkroom_curl_easy_getinfo_long(curl, CURLINFO_RESPONSE_CODE, &status)
         guard isSuccess else { return nil }
@@ -281,7 +283,7 @@ final class EasyHandle {
         return values
     }
 
-    /// Tells the other attempts of the server whether the response came over HTTP/2.
+    /// Records for the other attempts of the server whether the response came over HTTP/2.
     @discardableResult
     func noteVersion() -> Bool? {
         let isMultiplexed = isMultiplexed
@@ -289,15 +291,15 @@ final class EasyHandle {
         return isMultiplexed
     }
 
-    /// Whether the response came over HTTP/2; nil if there is none.
+    /// Whether the response came over HTTP/2; nil if there is no response.
     var isMultiplexed: Bool? {
         var version = 0
         darkroom_curl_easy_getinfo_long(curl, CURLINFO_HTTP_VERSION, &version)
         return version == Int(CURL_HTTP_VERSION_NONE) ? nil : version == Int(CURL_HTTP_VERSION_2_0)
     }
 
-    /// Lets a held attempt go on.
-    /// - Parameter bytes: how many bytes of the body it may keep in memory.
+    /// Continues a held attempt.
+    /// - Parameter bytes: the number of bytes of the body that the attempt may keep in memory.
     /// - Returns: libcurl's result; if it is an error, the attempt has failed.
     func proceed(mayKeep bytes: Int, _ now: ContinuousClock.Instant) -> CURLcode {
         guard let since = heldSince else { return CURLE_OK }
@@ -315,8 +317,8 @@ final class EasyHandle {
         heldBytes = 0
     }
 
-    /// Prepares the end of the attempt, whose handle libcurl still knows. libcurl 7.88 would neither free nor forget the
-    /// bytes of a held body while other attempts use the connection.
+    /// Must be called before the handle is removed from libcurl's multi handle. Without this call, libcurl 7.88 would
+    /// keep the bytes of a held body in memory while other attempts use the connection.
     /// - Returns: whether the handle may be used again.
     func finish() -> Bool {
         noteVersion()
@@ -340,13 +342,13 @@ final class EasyHandle {
             return CURL_SOCKET_BAD
         }
         if let peer { shares.opened(descriptor, to: peer.name) }
-        refusal = nil  // earlier refusals do not matter if one address is allowed
+        refusal = nil  // if one address is allowed, earlier denied addresses do not matter
         return descriptor
     }
 
     /// Whether the attempt must end because the server sends nothing for too long, sends too slowly, or sends far more
     /// bytes than its body needs. `NetworkLoop` calls this method periodically.
-    /// - Parameter isCrowded: whether many servers send slowly.
+    /// - Parameter isCrowded: whether many servers send slowly, so that a low rate is not the fault of this server.
     func hasStalled(_ now: ContinuousClock.Instant, isCrowded: Bool) -> Bool {
         guard heldSince == nil else { return false }
         if let timeout = settings.configuration.timeout, time(now) >= timeout {
@@ -363,21 +365,21 @@ final class EasyHandle {
         return true
     }
 
-    /// Whether the attempt waits for a connection that another attempt opens, or opens it for the others.
+    /// Whether the attempt opens a connection for which other attempts may wait, or waits for such a connection.
     var isWaitingForConnection: Bool { attempt?.sharesConnection == true && !isConnected }
 
-    /// Whether the server has sent nothing for as long as the attempt may stall.
+    /// Whether the server, which uses HTTP/2, has sent nothing to any attempt during the stall timeout.
     func hasLostServer(_ now: ContinuousClock.Instant) -> Bool {
         guard let peer, peer.isMultiplexed == true else { return false }
         return now - peer.lastActivity >= settings.configuration.stallTimeout
     }
 
-    /// How long the requests of the attempt have taken, without the waits of this process.
+    /// The duration of the requests of the attempt, excluding the time for which it was held.
     func time(_ now: ContinuousClock.Instant) -> Duration {
         (attempt?.request.spent ?? .zero) + (now - started) - heldTime
     }
 
-    /// The bytes per second in the current period; nil if no body is received.
+    /// The bytes per second in the current period; nil if the attempt is not receiving a body.
     func rate(_ now: ContinuousClock.Instant) -> Double? {
         guard received > 0, heldSince == nil else { return nil }
         let seconds: Double = max(0.1, (now - (rateSpan?.start ?? started)) / .seconds(1))
@@ -392,8 +394,8 @@ final class EasyHandle {
         let seconds: Double = passed / .seconds(1)
         let rate = Int(Double(bytesCome - (rateSpan?.bytesBefore ?? 0)) / seconds)
         let rateOfServer = Int(Double((peer?.bytes ?? 0) - (rateSpan?.bytesOfServer ?? 0)) / seconds)
-        // With HTTP/2, attempts of higher priorities may leave little of the connection to this one. Then the average of all
-        // attempts is not slow.
+        // With HTTP/2, attempts of higher priorities may use most of the connection. If so, this attempt is slow, but
+        // the average of all attempts is not.
         let isServerSlow = peer.map { $0.isMultiplexed != true || rateOfServer < least * max(1, $0.users) } ?? true
         let isFirst = rateSpan == nil
         rateSpan = (now, bytesCome, peer?.bytes ?? 0)

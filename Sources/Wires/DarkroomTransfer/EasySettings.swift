@@ -6,11 +6,12 @@ import DarkroomText
 final class EasySettings {
     let configuration: TransferConfiguration
     let hosts: HostRules
-    /// nil if opt-outs are ignored.
+    /// Finds opt-outs in header lines; nil if the engine ignores opt-outs.
     let optOut: OptOut?
     /// Returns whether a connection to an address may be opened or reused.
     let allows: @Sendable (IPAddress) -> Bool
-    /// Header lists, each created at its first use. A key contains the indices of the header lines for a host.
+    /// The header lists. Each list is created at its first use. Its key contains the indices of its lines in the
+    /// configuration.
     private var headers: [[Int]: UnsafeMutablePointer<curl_slist>] = [:]
     private let connectTo: UnsafeMutablePointer<curl_slist>?
     private let authorities: CertificateAuthorities
@@ -43,11 +44,11 @@ final class EasySettings {
         }
         set(CURLOPT_PROTOCOLS_STR, URLScheme.webProtocols)
         set(CURLOPT_HTTP_VERSION, Int(configuration.usesHTTP2 ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1))
-        set(CURLOPT_FOLLOWLOCATION, 0)  // `Redirects` follows them
+        set(CURLOPT_FOLLOWLOCATION, 0)  // `Redirects` follows redirects
         set(CURLOPT_USERAGENT, configuration.userAgent)
         set(CURLOPT_CONNECTTIMEOUT_MS, max(1, configuration.connectTimeout.wholeMilliseconds))
         set(CURLOPT_HAPPY_EYEBALLS_TIMEOUT_MS, 250)  // RFC 8305
-        // An attempt gets the addresses of its name. libcurl needs them only until it connects.
+        // Each attempt passes the addresses of its host to libcurl, which needs them only until it connects.
         set(CURLOPT_DNS_CACHE_TIMEOUT, 10)
         set(CURLOPT_BUFFERSIZE, 16 << 10)
         set(CURLOPT_FILETIME, 1)
@@ -57,7 +58,8 @@ final class EasySettings {
 
     /// Sets the options that differ for each request.
     /// - Parameter made: the headers that were made for this request.
-    /// - Returns: the list of all its headers if some were made, for the caller to free after the request; else nil.
+    /// - Returns: the list of all headers of the request if `made` is not empty; otherwise nil. The caller must free
+    ///   the list after the request.
     func apply(
         _ request: Request, _ made: [RequestHeader], to curl: UnsafeMutableRawPointer
     ) -> UnsafeMutablePointer<curl_slist>? {
@@ -65,11 +67,12 @@ final class EasySettings {
         let known = made.isEmpty ? configuration.headers : configuration.headers + made
         darkroom_curl_easy_setopt_string(curl, CURLOPT_URL, hop.url)
         var wanted = known.indices.filter { hop.takes(known[$0]) }
-        // Turns the cookies of this handle on.
+        // Enables cookies for this handle.
         darkroom_curl_easy_setopt_string(curl, CURLOPT_COOKIEFILE, "")
         if !request.cookies.isEmpty {
             for cookie in request.cookies { darkroom_curl_easy_setopt_string(curl, CURLOPT_COOKIELIST, cookie) }
-            // A request must not have two `Cookie` lines (RFC 6265, 5.4), so libcurl adds the cookies of the user.
+            // A request must not have two `Cookie` lines (RFC 6265, 5.4). Therefore the cookies of the user are passed
+            // to libcurl, which adds them to its `Cookie` line.
             let own = wanted.filter { known[$0].name == "cookie" }
             wanted.removeAll(where: own.contains)
             let values = own.map { known[$0].value }.filter { !$0.isEmpty }
@@ -79,7 +82,7 @@ final class EasySettings {
         }
         let list = made.isEmpty ? headers(wanted) : Self.list(lines(wanted.map { known[$0] }))
         darkroom_curl_easy_setopt_list(curl, CURLOPT_HTTPHEADER, list)
-        // The sessions of a proxy with TLS could not be told from those of the host.
+        // With an encrypted proxy, the TLS sessions of the proxy and of the host could not be distinguished.
         let isProxyEncrypted = configuration.proxy?.scheme == .https
         if isProxyEncrypted || URLScheme.of(hop.url)?.isEncrypted == true {
             authorities.apply(to: curl, resumesSessions: !isProxyEncrypted)

@@ -7,11 +7,11 @@ enum EngineMessage {
     case cancel(Transfer)
     case withdraw(Transfer)
     case reorder(Transfer, TransferOrder)
-    /// The lowest priority of which transfers may begin.
+    /// The lowest priority whose transfers may begin.
     case open(lowestPriority: Int)
-    /// Ask again for the transfers that are held.
+    /// Ask again for memory for the held transfers.
     case resume
-    /// An attempt needs memory for a number of bytes of its body, of which it may already have received some.
+    /// An attempt needs memory for `bytes` of its body. If `hasBody`, it may already keep a part of the body.
     case held(Attempt, bytes: Int, hasBody: Bool)
     /// An attempt of a transfer has ended.
     case ended(Attempt, Attempt.Outcome)
@@ -19,7 +19,7 @@ enum EngineMessage {
     /// The exchange of these hosts with other workers has ended. The shares are nil if the other workers could not be
     /// reached.
     case shared([String], [HostShare]?)
-    /// Transfers of a group that other engines may continue later wait for these hosts.
+    /// Deferred transfers of a group wait for these hosts. This or another engine continues the transfers later.
     case deferred([String: Int], group: String, until: ContinuousClock.Instant)
     /// Publish an overview of the hosts.
     case reportHosts

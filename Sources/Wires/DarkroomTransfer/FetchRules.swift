@@ -4,8 +4,8 @@ package struct RequestStop: Sendable, Hashable {
     package let host: String
     /// The address of the connection, which may be new or reused.
     package let address: String
-    /// The value of `address` for a request that went through a proxy. It is not an address, so a program that uses no
-    /// proxy refuses it.
+    /// The value of `address` for a request that went through a proxy. This text is not an address, so a program
+    /// without a proxy does not allow such a request.
     static let proxy = "proxy"
 
     package init(host: String, address: String) {
@@ -14,8 +14,8 @@ package struct RequestStop: Sendable, Hashable {
     }
 }
 
-/// The rules of a configuration for hosts and addresses. They also apply to cached bytes, since these may have been
-/// fetched under other rules.
+/// The rules of a configuration for hosts and addresses. The rules also apply to cached bytes, because these bytes may
+/// have been fetched under other rules.
 package struct FetchRules: Sendable {
     private let hosts: HostRules
     private let addresses: AddressPolicy
@@ -30,7 +30,7 @@ package struct FetchRules: Sendable {
         isRerouted = !configuration.connectTo.isEmpty
     }
 
-    /// Why the host or the literal address of a URL must not be accessed; nil if access is allowed.
+    /// The reason why the host or the literal address of a URL must not be accessed; nil if access is allowed.
     package func problem(of url: String) -> TransferError? {
         do throws(TransferError) {
             guard case .web(_, let host) = try TransferURL(parsing: url) else { return nil }

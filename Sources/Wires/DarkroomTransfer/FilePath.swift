@@ -8,6 +8,6 @@ struct FilePath: Sendable, Equatable, CustomStringConvertible, ExpressibleByStri
 
     init(stringLiteral text: String) { self.init(Array(text.utf8)) }
 
-    /// The path for messages.
+    /// The path in messages.
     var description: String { String(decoding: bytes, as: UTF8.self) }
 }

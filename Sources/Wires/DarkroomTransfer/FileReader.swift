@@ -22,6 +22,6 @@ final class FileReader: Sendable {
         }
     }
 
-    /// Ends the threads without waiting for a hanging read.
+    /// Ends the threads. Does not wait for a hanging read.
     func close() { threads.close() }
 }

@@ -3,8 +3,9 @@ internal import CIDN
 import DarkroomText
 
 enum HostName {
-    /// The canonical form of a host: lower case without a final dot; an IPv4 address in four decimal parts (`0x7f.1` is
-    /// `127.0.0.1`); an IPv6 address in brackets and in its shortest form. Returns nil if the text is not a host.
+    /// The canonical form of a host. A host name is in lower case without a final dot; an IPv4 address has four decimal
+    /// parts (`0x7f.1` is `127.0.0.1`); an IPv6 address is in brackets and in its shortest form. Returns nil if the
+    /// text is not a host.
     static func canonical(_ host: String) -> String? {
         if host.hasPrefix("["), host.hasSuffix("]") {
             return IPAddress(host.dropFirst().dropLast()).map { $0.bitCount == 32 ? "[::ffff:\($0)]" : "[\($0)]" }
@@ -22,10 +23,10 @@ enum HostName {
         return parsed[CURLUPART_HOST]?.lowercased()
     }
 
-    /// A host in ASCII: `münchen.de` becomes `xn--mnchen-3ya.de`, as in browsers (UTS #46, nontransitional). ASCII hosts
-    /// stay as they are. Characters that IDNA 2008 does not allow, such as emoji, are refused.
+    /// A host in ASCII: `münchen.de` becomes `xn--mnchen-3ya.de`, as in browsers (UTS #46, nontransitional). ASCII
+    /// hosts are returned unchanged. Throws for characters that IDNA 2008 does not allow, such as emoji.
     ///
-    /// libcurl can convert a host only in a UTF-8 locale.
+    /// libcurl does not do the conversion, because it can convert a host only in a UTF-8 locale.
     static func ascii(_ host: [UInt8]) throws(TransferError) -> String {
         var text = String(decoding: host, as: UTF8.self)
         if host.contains(where: { $0 > 0x7f }) {

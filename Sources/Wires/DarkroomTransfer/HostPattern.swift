@@ -1,6 +1,8 @@
-/// A host name, `images.example.org`, or all subdomains of a domain, `*.example.org` without `example.org` itself.
+/// A host name, such as `images.example.org`, or all subdomains of a domain: `*.example.org`, which excludes
+/// `example.org` itself.
 ///
-/// Hosts are compared as libcurl reads them: case and a final dot are ignored, and an address may have any spelling.
+/// Hosts are compared in their canonical form: case and a final dot are ignored, and an address may have any spelling
+/// that libcurl accepts.
 package struct HostPattern: Sendable, Hashable, CustomStringConvertible {
     private let host: String
     private let isSuffix: Bool
@@ -17,7 +19,7 @@ package struct HostPattern: Sendable, Hashable, CustomStringConvertible {
         guard !isSuffix || !host.hasPrefix("[") && IPAddress(host) == nil else { throw InvalidHostPattern(text: text) }
     }
 
-    /// Whether the pattern matches `host`, given in its canonical form.
+    /// Whether the pattern matches `host`, which must be in its canonical form.
     func matches(_ host: String) -> Bool { isSuffix ? host.hasSuffix("." + self.host) : host == self.host }
 
     package var description: String { isSuffix ? "*.\(host)" : host }
@@ -39,11 +41,11 @@ struct HostRules: Sendable {
     let allowed: [HostPattern]
     /// The denied hosts. They are denied even if they match `allowed`.
     let denied: [HostPattern]
-    /// With a proxy, which connects to the hosts: the policy for addresses in URLs, and for `localhost`. Otherwise nil,
-    /// because each address is checked when it is used.
+    /// With a proxy: the policy for addresses in URLs, and for `localhost`, because the proxy connects to the hosts.
+    /// Without a proxy: nil, because each address is checked when it is used.
     var literals: AddressPolicy?
 
-    /// Throws if requests to `host`, given in its canonical form, are denied.
+    /// Throws if the rules deny requests to `host`, which must be in its canonical form.
     func check(_ host: String) throws(TransferError) {
         if denied.contains(where: { $0.matches(host) }) {
             throw TransferError(code: .addressDenied, detail: "requests to \(host) are denied")
@@ -55,7 +57,7 @@ struct HostRules: Sendable {
         let isLocal = host == "localhost" || host.hasSuffix(".localhost")
         let literal = isLocal ? "127.0.0.1" : host.hasPrefix("[") ? host.dropFirst().dropLast() : host[...]
         if let address = IPAddress(literal), !literals.allows(address) { throw .denied(host) }
-        // SOCKS has one byte for the length of a name.
+        // SOCKS has one byte for the length of a host name.
         guard host.utf8.count <= 255 else {
             throw TransferError(code: .notAURL, detail: "not a URL: its host has more than 255 characters")
         }

@@ -5,7 +5,7 @@ import Glibc
 enum IPAddress: Sendable, Hashable {
     /// The address in host byte order.
     case v4(UInt32)
-    /// The two halves in host byte order. The zone is omitted.
+    /// The two halves of the address in host byte order. The zone is omitted.
     case v6(UInt64, UInt64)
 
     /// Parses `192.0.2.1` or `2001:db8::1` (`inet_pton`). Rejects octal numbers, short IPv4 addresses and zones.
@@ -61,7 +61,7 @@ enum IPAddress: Sendable, Hashable {
         }
     }
 
-    /// The IPv4 address to which a translator or tunnel forwards packets for this IPv6 address; else nil.
+    /// The IPv4 address to which a translator or tunnel forwards packets for this IPv6 address; nil if there is none.
     var embeddedIPv4: IPAddress? {
         guard case .v6(let high, let low) = self else { return nil }
         // NAT64, RFC 6052.

@@ -5,10 +5,11 @@ import Glibc
 
 // DESIGN
 //
-// The loop uses libcurl's multi_socket interface: libcurl says for which sockets and until when it waits, and the loop
-// says which of these sockets are ready. The cost of an iteration depends on the number of the ready sockets,
-// and not on the number of the others. TLS handshakes, up to some milliseconds of processor time each, run on this thread. They delay other
-// attempts of the thread, but not the thread of the engine, which cancels transfers and gives slots.
+// The loop uses libcurl's multi_socket interface: libcurl tells the loop for which sockets and until which time it
+// waits, and the loop tells libcurl which of these sockets are ready. The cost of an iteration depends only on the
+// number of ready sockets. TLS handshakes, up to some milliseconds of processor time each, run on this thread. A
+// handshake delays other attempts of this thread, but it does not delay the thread of the engine, which begins and
+// cancels transfers.
 
 final class NetworkLoop {
     private let settings: EasySettings
@@ -25,13 +26,13 @@ final class NetworkLoop {
     private var spare: [EasyHandle] = []
     private static let maxSpare = 256
     private static let crowd = 16
-    /// When libcurl wants to be called even if no socket is ready; nil if it does not.
+    /// The time at which the loop must call libcurl even if no socket is ready; nil if never.
     private var nextTimeout: ContinuousClock.Instant?
     private var nextSweep = ContinuousClock.now
     private var isShutDown = false
     private let maxConnections: Int
-    /// How many connections libcurl may keep, with those in use. With more, it closes the one that has been idle for the
-    /// longest time.
+    /// The number of connections that libcurl may keep open, including connections in use. If there are more, libcurl
+    /// closes the connection that has been idle for the longest time.
     private var connectionLimit = 0
 
     init(
@@ -40,7 +41,8 @@ final class NetworkLoop {
         ended: @escaping (Attempt, Attempt.Outcome) -> Void,
         held: @escaping (Attempt, _ bytes: Int, _ hasBody: Bool) -> Void
     ) {
-        // Without this handle, no transfer can run. It needs only memory, and it is created before the first transfer.
+        // Without this handle, no transfer can run. The handle needs only memory, and it is created before the first
+        // transfer, so a failure ends the program.
         guard let multi = curl_multi_init() else { fatalError("no memory for a libcurl multi handle") }
         self.settings = settings
         self.shares = shares
@@ -64,7 +66,7 @@ final class NetworkLoop {
             runSockets()
             runTimeouts(.now)
             endFinished()
-            sweep(.now)  // after libcurl, which may have received data in the meantime
+            sweep(.now)  // after libcurl has received the data that is available
             if mailbox.prepareToSleep() {
                 wakeup.wait(for: poller.descriptor, events: Int16(POLLIN), until: nextWake)
             }
@@ -72,8 +74,8 @@ final class NetworkLoop {
         end()
     }
 
-    /// Sets the functions through which libcurl says for what it waits. libcurl keeps a pointer to this object, so the
-    /// object must exist until ``end()``.
+    /// Sets the functions by which libcurl tells the loop for what it waits. libcurl keeps a pointer to this object, so
+    /// the object must exist until ``end()``.
     private func connect() {
         let context = Unmanaged.passUnretained(self).toOpaque()
         darkroom_curl_multi_setopt_socket_callback(multi, CURLMOPT_SOCKETFUNCTION) { _, socket, action, context, _ in
@@ -112,10 +114,10 @@ final class NetworkLoop {
         switch message {
         case .begin(let attempt): begin(attempt)
         case .abort(let attempt):
-            guard let handle = running[ObjectIdentifier(attempt)] else { return }  // it has ended
+            guard let handle = running[ObjectIdentifier(attempt)] else { return }  // the attempt has ended
             end(handle, .failed(.cancelled, "cancelled"))
         case .proceed(let attempt, let bytes):
-            guard let handle = running[ObjectIdentifier(attempt)] else { return }  // it has ended
+            guard let handle = running[ObjectIdentifier(attempt)] else { return }  // the attempt has ended
             let code = handle.proceed(mayKeep: bytes, .now)
             if code != CURLE_OK { end(handle, handle.outcome(code)) }
         case .shutdown: isShutDown = true
@@ -137,8 +139,8 @@ final class NetworkLoop {
         limitConnections()
     }
 
-    /// Allows the connections in use and some idle ones. An idle connection with TLS costs about 50 kB, and opening it again
-    /// about a millisecond of the processor.
+    /// Allows the connections in use and some idle connections. An idle connection with TLS costs about 50 kB of
+    /// memory; opening it again would cost about 1 ms of processor time.
     private func limitConnections() {
         let limit = min(maxConnections, running.count + maxConnections / 4)
         guard limit != connectionLimit else { return }
@@ -150,7 +152,8 @@ final class NetworkLoop {
         ended(attempt, .failed(.outOfMemory, detail))
     }
 
-    /// Ends the attempt of `handle`. If it has not finished, libcurl closes its connection, or with HTTP/2 resets its stream.
+    /// Ends the attempt of `handle`. If the response is not complete, libcurl closes the connection, or resets the
+    /// stream with HTTP/2.
     private func end(_ handle: EasyHandle, _ outcome: Attempt.Outcome) {
         guard let attempt = handle.attempt else { return }
         let isReusable = handle.finish()
@@ -177,7 +180,7 @@ final class NetworkLoop {
 
     private func runTimeouts(_ now: ContinuousClock.Instant) {
         guard let due = nextTimeout, due <= now else { return }
-        nextTimeout = nil  // libcurl sets the next one
+        nextTimeout = nil  // libcurl sets the next timeout
         var count: Int32 = 0
         curl_multi_socket_action(multi, CURL_SOCKET_TIMEOUT, 0, &count)
     }
@@ -195,8 +198,8 @@ final class NetworkLoop {
         }
     }
 
-    /// Ends the attempts that wait for the connection that an attempt of the same server could not open. libcurl would let
-    /// them try to open it one after the other.
+    /// Must be called when an attempt could not open a connection: ends the attempts that wait for this connection.
+    /// libcurl would let these attempts try to open the connection one after the other.
     private func endWaiting(for peer: NetworkShares.Peer, _ outcome: Attempt.Outcome) {
         for other in Array(handles.values) where other.peer === peer && other.isWaitingForConnection {
             var outcome = outcome
@@ -217,14 +220,14 @@ final class NetworkLoop {
         }
     }
 
-    /// Whether so many servers send slowly that the connection of this machine is probably the reason.
+    /// Whether many servers send slowly, so that the network connection of this machine is probably the reason.
     private func isCrowded(_ now: ContinuousClock.Instant) -> Bool {
         let rates = handles.values.compactMap { $0.rate(now) }
         let slow = Double(2 * settings.configuration.minBytesPerSecond)
         return rates.count >= Self.crowd && rates.reduce(0, +) < slow * Double(rates.count)
     }
 
-    /// When the loop must run even if no socket is ready and no message arrives; nil if never.
+    /// The time at which the loop must run even if no socket is ready and no message arrives; nil if never.
     private var nextWake: ContinuousClock.Instant? {
         let sweep = handles.isEmpty ? nil : nextSweep
         return [nextTimeout, sweep].compactMap { $0 }.min()

@@ -7,8 +7,8 @@ package struct NetworkRange: Sendable, Hashable, CustomStringConvertible {
     /// length, the range is the single address.
     ///
     /// `::ffff:10.0.0.0/104` is read as `10.0.0.0/8`, because the system connects to the same addresses.
-    /// - Throws: ``InvalidNetworkRange``. Also thrown if bits after the prefix are set, because such a text does not
-    ///   tell which network is meant.
+    /// - Throws: ``InvalidNetworkRange`` if the text is not a range, or if bits after the prefix are set. Such bits are
+    ///   an error because they do not show which network is meant.
     package init(parsing text: String) throws(InvalidNetworkRange) {
         let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
         guard let first = parts.first, let address = IPAddress(first) else {

@@ -1,22 +1,23 @@
 internal import CCurl
 import Glibc
 
-/// What the attempts of a network thread share: the sockets of their hosts, and the memory of libcurl for held bodies.
+/// The shared resources of the attempts of a network thread: the sockets of their hosts, and libcurl's memory for held
+/// bodies.
 ///
-/// DESIGN. With HTTP/1, a connection carries one attempt, and it ends with an attempt that fails. With HTTP/2, a
+/// DESIGN. With HTTP/1, a connection carries one attempt at a time, and is closed if the attempt fails. With HTTP/2, a
 /// connection carries many attempts, and libcurl keeps it if one of them fails. Three cases therefore exist only with
 /// HTTP/2:
 ///
 /// - A connection is lost, and all its attempts fail. This is one silence of the host. libcurl does not tell which
 ///   attempts shared a connection, so all attempts of the host that had begun before the first of these failures count once.
-///   They do not count if the host has answered since they began: many servers end a connection after 1,000 requests, even if
-///   the client has just sent others.
-/// - The network has lost a connection without a word. libcurl would use it for all further requests, which would all
-///   stall. Therefore, if a request stalls and the host has sent nothing at all for as long, the sockets of the host
-///   are shut down.
+///   They do not count if the host has answered since they began: many servers close a connection after 1,000 requests,
+///   even if the client has just sent further requests.
+/// - The network has lost a connection, and no packet tells the system. libcurl would use this connection for all
+///   further requests, which would all stall. Therefore, if a request stalls and the host has sent nothing to any
+///   attempt for the same time, the sockets of the host are shut down.
 /// - An attempt ends before its response. libcurl (7.88, 8.14) queues the frame that resets the stream, but sends it only when
 ///   it uses the connection again. If no other attempt uses the connection, the server would send the rest of the body
-///   until the buffers are full. Therefore the sockets of its host are shut down, too.
+///   until the buffers are full. Therefore the sockets of the host are also shut down in this case.
 final class NetworkShares {
     /// A host and port with running attempts.
     final class Peer {
@@ -26,10 +27,10 @@ final class NetworkShares {
         var isMultiplexed: Bool?
         /// Whether the server has sent something since the last sweep.
         var isActive = false
-        /// The number of bytes that all attempts have received.
+        /// The number of bytes that all attempts to the server have received.
         var bytes = 0
         fileprivate(set) var lastActivity: ContinuousClock.Instant
-        // When the last response began, and when a silence last counted.
+        // The time at which the last response began, and the time of the last silence that counted.
         private var lastAnswer: ContinuousClock.Instant?
         private var lastSilence: ContinuousClock.Instant?
 
@@ -49,11 +50,11 @@ final class NetworkShares {
         }
     }
 
-    /// The memory in which libcurl may keep parts of held bodies, for all network threads together. Each thread has at
-    /// least the memory for one body.
+    /// The number of bytes of held bodies that libcurl may store, for all network threads together. Each thread may
+    /// store at least one body.
     private static let mostHeldBytes = 64 << 20
-    /// How much of a body libcurl 7.88 receives from a server with HTTP/2 while its attempt is held. Later versions
-    /// receive less.
+    /// The number of bytes of a body that libcurl 7.88 receives from a server with HTTP/2 while the attempt is held.
+    /// Later versions receive less.
     static let streamWindow = 32 << 20
 
     private let mostHeldBytes: Int
@@ -77,7 +78,7 @@ final class NetworkShares {
         if peer.users == 0 { peers[peer.name] = nil }
     }
 
-    /// Notes which servers have sent something.
+    /// Updates `lastActivity` of the servers that have sent data since the last sweep.
     func sweep(_ now: ContinuousClock.Instant) {
         for peer in peers.values where peer.isActive {
             peer.isActive = false
@@ -99,7 +100,7 @@ final class NetworkShares {
         for (socket, name) in sockets where name == peer.name { shutdown(socket, Int32(SHUT_RDWR)) }
     }
 
-    /// An attempt, which is still counted, has ended before its response.
+    /// Must be called when an attempt has ended before its response, while `users` still counts the attempt.
     func abandoned(_ peer: Peer) {
         if peer.users == 1, peer.isMultiplexed != false { shutDown(peer) }
     }

@@ -1,19 +1,19 @@
 import DarkroomConcurrency
 
-/// A thread that runs attempts with libcurl. Only the thread of the engine uses it.
+/// A thread that runs attempts with libcurl. Only the thread of the engine calls these methods.
 ///
 /// All attempts to a host should use the same thread, because a thread cannot use the connections of another thread.
 final class NetworkThread {
     private let mailbox: Mailbox<NetworkMessage>
     private let body: @Sendable () -> Void
-    /// Started with the first attempt.
+    /// The thread, which starts with the first attempt.
     private var thread: OwnedThread?
 
-    /// Creates the pipe and the epoll instance of the thread at once, because when the thread starts, the process may have
-    /// no free file descriptors.
-    /// - Parameter maxConnections: the largest number of connections that are kept open, with those in use.
-    /// - Parameter ended: Called on the new thread with each attempt that has begun, exactly once, unless the thread is
-    ///   shut down before the attempt ends.
+    /// Creates the pipe and the epoll instance of the thread immediately. When the thread starts later, the process may
+    /// have no free file descriptors.
+    /// - Parameter maxConnections: the largest number of connections that are kept open, including connections in use.
+    /// - Parameter ended: Called on the new thread when an attempt has ended, exactly once for each attempt. Not called
+    ///   for attempts that are running when the thread is shut down.
     /// - Parameter held: Called on the new thread with an attempt that needs memory for `bytes` of its body, and waits for
     ///   ``proceed(_:mayKeep:)``.
     init(
@@ -41,7 +41,7 @@ final class NetworkThread {
     /// Ends an attempt early, with `.cancelled`, unless it has already ended.
     func abort(_ attempt: Attempt) { mailbox.post(.abort(attempt)) }
 
-    /// Lets a held attempt go on, with `bytes` of its body in memory.
+    /// Continues a held attempt, which may keep `bytes` of its body in memory.
     func proceed(_ attempt: Attempt, mayKeep bytes: Int) { mailbox.post(.proceed(attempt, mayKeep: bytes)) }
 
     /// Closes all connections and ends the thread. Does not wait.

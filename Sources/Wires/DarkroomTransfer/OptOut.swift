@@ -1,11 +1,11 @@
 /// The header lines by which a server says that a photo must not be used: `X-Robots-Tag` with one of ``directives``, and
 /// `TDM-Reservation: 1` (TDM Reservation Protocol, W3C Community Group). A plain value.
 ///
-/// A value of `X-Robots-Tag` is a list of directives, separated by commas. The name of an
-/// agent and a colon may stand before a directive, such as `otherbot: noai, noindex`. Then this directive and all later ones
-/// in the line are meant for that agent alone.
+/// A value of `X-Robots-Tag` is a list of directives, separated by commas. The name of an agent and a colon may precede
+/// a directive, as in `otherbot: noai, noindex`. In this case, this directive and all later directives in the line
+/// apply to this agent alone.
 struct OptOut {
-    /// The directives of img2dataset, which have the same meaning there.
+    /// The directives that opt out. They have the same meaning in the program img2dataset.
     static let directives: Set<String> = ["noai", "noimageai", "noindex", "noimageindex"]
     /// The directives with a value after a colon. They are not names of agents.
     private static let withValues: Set<String> = [
@@ -15,12 +15,13 @@ struct OptOut {
     /// The names by which a server may address this program, in lower case.
     private let agents: Set<String>
 
-    /// - Parameter userAgent: the `User-Agent` of the requests, whose product name is the name of the agent.
+    /// - Parameter userAgent: the `User-Agent` of the requests. Its product name is the name by which servers address
+    ///   the agent.
     init(userAgent: String) {
         agents = ["darkroom", userAgent.prefix { $0 != "/" && $0 != " " }.lowercased()]
     }
 
-    /// The first directive in a value of `X-Robots-Tag` that forbids the use of the photo; nil if there is none.
+    /// The first directive in a value of `X-Robots-Tag` that forbids the use of the photo; nil if none forbids it.
     func directive(inRobotsTag value: String) -> String? {
         var isForUs = true
         for part in value.lowercased().split(separator: ",") {

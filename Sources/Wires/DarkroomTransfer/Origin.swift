@@ -7,7 +7,7 @@ package struct Origin: Sendable, Hashable {
     package let scheme: String
     /// The host in its canonical form, see ``HostName``.
     package let host: String
-    /// The port of the URL, or else the default port of the scheme.
+    /// The port of the URL; if the URL has no port, the default port of the scheme.
     package let port: Int
 
     init(scheme: String, host: String, port: Int) {
@@ -18,14 +18,14 @@ package struct Origin: Sendable, Hashable {
 
     /// Parses an `http:` or `https:` URL. Returns nil for other schemes and for texts without a host.
     package init?(url: String) {
-        // A text that cannot be parsed is not such a URL.
+        // A text that libcurl cannot parse is not an `http:` or `https:` URL.
         guard let parsed = try? ParsedURL(BrowserURL.encoded(url)), parsed.scheme?.isOfWeb == true,
             let origin = parsed.origin
         else { return nil }
         self = origin
     }
 
-    /// The default port of the scheme; nil if the scheme is not of the web.
+    /// The default port of the scheme; nil if the scheme is not a web scheme.
     var standardPort: Int? { URLScheme.named(scheme)?.webPort }
 
     /// Whether requests to the origin are encrypted.

@@ -1,7 +1,7 @@
 internal import CCurl
 import DarkroomText
 
-/// A proxy through which all requests of an engine go. It looks up the names of the hosts itself.
+/// A proxy through which all requests of an engine go. The proxy looks up the names of the hosts.
 package struct ProxyServer: Sendable, Hashable, CustomStringConvertible {
     package enum Scheme: String, Sendable { case http, https, socks5h }
 
@@ -15,8 +15,8 @@ package struct ProxyServer: Sendable, Hashable, CustomStringConvertible {
     /// Parses `SCHEME://[USER:PASSWORD@]HOST[:PORT]`. As with curl, the default port is 443 for https and otherwise 1080.
     package init(parsing text: String) throws(InvalidProxy) {
         let rest = text.firstRange(of: "://").map { text[$0.upperBound...] }
-        // libcurl does not know the default port of socks5h, and a path is a mistake. The error of the URL parser is replaced
-        // by one that describes the form of a proxy and does not repeat its password.
+        // libcurl does not know the default port of socks5h, and a path is a mistake. The error of the URL parser is
+        // replaced by an error that describes the form of a proxy and does not contain the password.
         guard let rest, !rest.contains(where: { "?#".contains($0) }), let parsed = try? ParsedURL(text),
             ["", "/"].contains(parsed[CURLUPART_PATH] ?? ""), let host = parsed.host, host.utf8.count <= 255
         else { throw InvalidProxy(problem: InvalidProxy.form) }
@@ -38,7 +38,7 @@ package struct ProxyServer: Sendable, Hashable, CustomStringConvertible {
         let user = parsed[CURLUPART_USER], password = parsed[CURLUPART_PASSWORD]
         self.user = user.map { _ in parsed[CURLUPART_USER, CURLU_URLDECODE] ?? "" } ?? password.map { _ in "" }
         self.password = self.user.map { _ in parsed[CURLUPART_PASSWORD, CURLU_URLDECODE] ?? "" }
-        // HTTP separates the two by a colon (RFC 7617), and SOCKS allows 255 bytes for each (RFC 1929).
+        // HTTP separates user and password by a colon (RFC 7617), and SOCKS allows 255 bytes for each (RFC 1929).
         guard !(self.user?.contains(":") ?? false), (self.user?.utf8.count ?? 0) <= 255,
             (self.password?.utf8.count ?? 0) <= 255
         else {
@@ -46,10 +46,10 @@ package struct ProxyServer: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// The URL without the user and the password.
+    /// The URL, excluding user and password.
     package var description: String { "\(scheme.rawValue)://\(host):\(port)" }
 
-    /// The address if the host is one; nil if it is a name.
+    /// The address of the proxy; nil if the host is a name.
     var address: IPAddress? {
         IPAddress(host.hasPrefix("[") ? host.dropFirst().dropLast() : host[...])
     }
@@ -62,7 +62,7 @@ package struct ProxyServer: Sendable, Hashable, CustomStringConvertible {
         set(CURLOPT_NOPROXY, "")  // otherwise libcurl reads `no_proxy` from the environment
         darkroom_curl_easy_setopt_long(curl, CURLOPT_PROXYAUTH, Int(basic))
         darkroom_curl_easy_setopt_long(curl, CURLOPT_SOCKS5_AUTH, Int(basic))
-        // Headers of the user never go to the proxy in its own requests (CONNECT).
+        // Headers of the user are never sent in CONNECT requests, which go to the proxy itself.
         darkroom_curl_easy_setopt_long(curl, CURLOPT_HEADEROPT, Int(CURLHEADER_SEPARATE))
     }
 
@@ -70,7 +70,7 @@ package struct ProxyServer: Sendable, Hashable, CustomStringConvertible {
     private var basic: UInt { 1 }
 }
 
-/// The error for an invalid URL of a proxy. It omits the URL, which may contain a password.
+/// The error for an invalid URL of a proxy. The error omits the URL, which may contain a password.
 package struct InvalidProxy: Error, CustomStringConvertible {
     static let form = "write SCHEME://[USER:PASSWORD@]HOST[:PORT] with the scheme http, https or socks5h"
 
@@ -80,7 +80,7 @@ package struct InvalidProxy: Error, CustomStringConvertible {
 }
 
 extension EasyHandle {
-    /// The error of a proxy that does not connect to the host; nil if libcurl's `code` has another reason.
+    /// The error for a proxy that did not connect to the host; nil if libcurl's `code` has another reason.
     func failureOfProxy(_ code: CURLcode) -> TransferError? {
         guard let proxy = settings.configuration.proxy, let host = attempt?.host else { return nil }
         var (status, reason) = (0, 0)
@@ -107,7 +107,7 @@ extension EasyHandle {
         case (_, 300...):
             return TransferError(
                 code: .connectFailed, detail: "the proxy \(proxy) cannot connect to \(host) (status \(status))")
-        // The reply was not one of a proxy. The codes differ between the versions of libcurl.
+        // The server sent a reply that is not the reply of a proxy. The codes differ between the versions of libcurl.
         case _ where !isConnected && Self.meaning(of: code, "", status: 0) == .other:
             let found = errorText.pointee == 0 ? String(cString: curl_easy_strerror(code)) : String(cString: errorText)
             return TransferError(code: .connectFailed, detail: "the proxy \(proxy): \(found)")

@@ -3,13 +3,13 @@ import DarkroomFiles
 import DarkroomText
 import Glibc
 
-/// The folders whose files may be read, and the largest file size.
+/// The folders from which this process may read files, and the size of the largest file that may be read.
 package struct ReadableFolders: Sendable {
     let folders: [String]
     let maxBytes: Int
 
-    /// Why files at a `file:` URL must not be read; nil if they may be read, or if the URL is another URL.
-    /// - Parameter folders: the folders whose files may be read. Links are resolved.
+    /// The reason why the file at a `file:` URL must not be read; nil if it may be read, and for other URLs.
+    /// - Parameter folders: the folders from which this process may read files. Links are resolved.
     package static func denial(of url: String, folders: [String]) -> TransferError? {
         do throws(TransferError) {
             guard case .file(let path) = try TransferURL(parsing: url) else { return nil }
@@ -27,7 +27,7 @@ package struct ReadableFolders: Sendable {
     ) throws(TransferError) -> (bytes: [UInt8], time: FileTime?) {
         guard !unwanted.isSet else { throw .unwanted }
         let (folder, part) = try place(of: path)
-        // The resolved path has no links. If a link was created in the meantime, it is not followed.
+        // The resolved path has no links. A link that was created after the path was resolved is not followed.
         let (descriptor, size): (Int32, Int)
         do throws(SystemFailure) {
             (descriptor, size) = try Folder(trusted: folder).openFile(part)
@@ -62,7 +62,7 @@ package struct ReadableFolders: Sendable {
                 : "\(path) lies outside the folders that may be read")
         let realFolders = folders.compactMap(Path.real)
         guard let real = Path.realBytes(file.bytes) else {
-            // If a path cannot be resolved, the unresolved path is checked, so that the error does not reveal which
+            // If the path cannot be resolved, the unresolved path is checked. Otherwise the error would reveal which
             // files exist in other folders.
             let missing = errno
             guard !Path.climbs(path), (realFolders + folders).contains(where: { Self.isBelow($0, path) }) else {

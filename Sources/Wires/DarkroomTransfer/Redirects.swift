@@ -4,17 +4,17 @@ import DarkroomText
 /// The redirects of one attempt.
 ///
 /// libcurl could follow redirects itself, but it would not check the hosts. It would also send all lines of
-/// `TransferConfiguration.headers` except `Authorization:` and `Cookie:` to every host. A plain value, so that it is
-/// tested without a server.
+/// `TransferConfiguration.headers` except `Authorization:` and `Cookie:` to every host. A plain value, so that tests
+/// need no server.
 struct Redirects {
     struct Hop: Equatable {
-        /// The URL, with the user and the password if they may be sent.
+        /// The URL, including user and password if they may be sent.
         let url: String
         /// The host in its canonical form.
         let host: String
         /// Whether this request has the same scheme, host and port as the first request.
         var isAtHome = true
-        /// Whether the first request was encrypted and this one is not.
+        /// Whether the first request was encrypted and this request is not.
         var isExposed = false
 
         func takes(_ header: RequestHeader) -> Bool {

@@ -1,19 +1,20 @@
-/// The next request of a transfer: the first one, or one to which a redirect leads.
+/// The next request of a transfer: the first request, or a request to which a redirect leads.
 struct Request: Sendable {
     private(set) var hop: Redirects.Hop
     private var redirects: Redirects
-    /// The host to which the request goes, and the port.
+    /// The host and the port to which the request goes.
     private(set) var target: (host: String, port: Int)
-    /// The host and port of the connection: of the proxy, or else of the target.
+    /// The host and port to which the connection is made: the proxy if there is one, otherwise the target.
     var dialled: (host: String, port: Int) { proxy ?? target }
     private let proxy: (host: String, port: Int)?
-    /// The requests that the attempt has sent before.
+    /// The earlier requests of the same attempt.
     private(set) var way: [RequestStop] = []
-    /// Whether one of them went to an address of the public internet.
+    /// Whether a request in ``way`` went to an address of the public internet.
     private(set) var hasBeenPublic = false
-    /// The cookies that their responses have set, see ``EasyHandle/cookies``. The attempts after a failure have none.
+    /// The cookies that the responses to the requests in ``way`` have set, see ``EasyHandle/cookies``. A further
+    /// attempt after a failure begins without cookies.
     private(set) var cookies: [String] = []
-    /// How long these requests took, and earlier tries of this request that were ended for lack of room.
+    /// The duration of the requests in ``way``, including attempts of this request that were ended for lack of memory.
     var spent = Duration.zero
 
     /// The first request of a transfer.
@@ -24,12 +25,12 @@ struct Request: Sendable {
         proxy = settings.proxy.map { ($0.host, $0.port) }
     }
 
-    /// The name whose addresses the request needs; nil if it connects to an address.
+    /// The host name whose addresses the request needs; nil if it connects to an address.
     var name: String? {
         dialled.host.hasPrefix("[") || IPAddress(dialled.host) != nil ? nil : dialled.host
     }
 
-    /// The request to which the redirect to `location` leads, after requests that took the `way`.
+    /// The request to which the redirect to `location` leads. `way` contains the requests before it.
     func following(
         _ location: [UInt8], way: [RequestStop], hasBeenPublic: Bool, cookies: [String], spent: Duration,
         _ settings: Settings
@@ -59,8 +60,8 @@ struct Request: Sendable {
         }
 
         fileprivate func target(of hop: Redirects.Hop) -> (host: String, port: Int) {
-            // `TransferURL` has parsed this URL before, so this can fail only without memory. Then no rule for a port applies,
-            // and libcurl, which needs memory too, reports the error.
+            // `TransferURL` has parsed this URL before, so parsing can fail only for lack of memory. In this case, no
+            // rule for a port applies, and libcurl reports the lack of memory.
             let port = (try? ParsedURL(hop.url))?.origin?.port ?? 0
             return connectRules.lazy.compactMap { $0.target(hop.host, port) }.first ?? (hop.host, port)
         }

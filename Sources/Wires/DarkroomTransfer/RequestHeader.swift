@@ -5,7 +5,7 @@ import DarkroomText
 /// A header with a pattern may contain a secret, and the author of a photo list chooses the schemes and ports of the
 /// URLs. Therefore such a header is sent only over https and only to the default port, unless its name shows that it
 /// contains no secret (`Accept`, `User-Agent`...). `http://` before the host also allows http. A port after the host
-/// allows that port.
+/// allows this port instead of the default port.
 package struct RequestHeader: Sendable, Hashable {
     /// A name, a colon and a value, for example `Accept: image/*`.
     package let line: String
@@ -17,7 +17,7 @@ package struct RequestHeader: Sendable, Hashable {
     /// receive the header over http even if this is false.
     package let isSentInPlainText: Bool
 
-    /// Creates a header without checking it. Text from users requires ``init(parsing:)``.
+    /// Creates a header without checking the line. Text from users must be parsed with ``init(parsing:)``.
     package init(_ line: String, hosts: HostPattern? = nil, port: UInt16? = nil, isSentInPlainText: Bool = false) {
         self.line = line
         self.hosts = hosts
@@ -72,17 +72,17 @@ package struct RequestHeader: Sendable, Hashable {
             .contains { name.contains($0) }
     }
 
-    /// The value without the white space around it.
+    /// The value of the header without surrounding white space.
     var value: String {
         let value = line.drop { $0 != ":" && $0 != ";" }.dropFirst().drop { $0 == " " || $0 == "\t" }
         return String(value.reversed().drop { $0 == " " || $0 == "\t" }.reversed())
     }
 
-    /// The name in lower case.
+    /// The name of the header in lower case.
     var name: String { line.prefix { $0 != ":" && $0 != ";" }.lowercased() }
 
-    /// Whether the header may be sent to hosts that the user did not name. This is the case for headers that describe
-    /// the wanted content and do not identify the user.
+    /// Whether the header may be sent to hosts that the user did not name. This is true for headers that describe the
+    /// wanted content and do not identify the user.
     var isForEverybody: Bool {
         name == "accept" || name.hasPrefix("accept-") || ["user-agent", "cache-control", "dnt"].contains(name)
     }
@@ -90,10 +90,11 @@ package struct RequestHeader: Sendable, Hashable {
 
 /// Makes headers for one request of a transfer, for instance a signature that depends on the URL and on the time.
 ///
-/// It is called on a network thread, which must not wait, just before each request: at each attempt, and at each redirect to
-/// the scheme, host and port of the transfer's own URL. For requests to other servers it is not called. Headers that it returns
-/// with a host pattern are sent only as ``RequestHeader`` says. Their texts must not contain line ends.
-/// - Parameter url: the URL of the request as it is sent, with user and password if it has them.
+/// The engine calls this function before the first request of each attempt, and before each redirected request to the
+/// scheme, host and port of the transfer's own URL. It does not call the function for requests to other servers. The
+/// call comes on a network thread, so the function must not block. Returned headers with a host pattern are sent only
+/// under the conditions of ``RequestHeader``. The header lines must not contain line ends.
+/// - Parameter url: the URL of the request as it is sent, including user and password if the URL has them.
 package typealias HeaderMaker = @Sendable (_ url: String) -> [RequestHeader]
 
 /// The text before `=` in `HOST=LINE`: a server, optionally with a scheme.
@@ -108,7 +109,7 @@ private struct HeaderTarget {
         isPlainText = scheme?.isEncrypted == false
         let (host, port) = ServerPattern.split(rest)
         if let port, ServerPattern.port(port) == nil {
-            // A misspelled HOST=LINE must not be taken for a header line, which would be sent to all hosts.
+            // A misspelled HOST=LINE must be an error. As a header line, it would be sent to all hosts.
             guard scheme == nil, !host.hasPrefix("["), !port.isEmpty, !port.hasPrefix("//"),
                 !port.allSatisfy(\.isNumber)
             else { throw Self.invalid(text) }
@@ -145,7 +146,7 @@ extension Origin {
     ].map(NetworkRange.init(constant:))
 }
 
-/// The error for an invalid header. It omits the value of the header, which may be a secret.
+/// The error for an invalid header. The error omits the value of the header, which may be a secret.
 package struct InvalidRequestHeader: Error, CustomStringConvertible {
     /// The name of the header, or the host.
     package let name: String

@@ -1,5 +1,5 @@
-/// When a transfer is tried again after a failure that concerns only this transfer. Refusals and silence concern the
-/// host, see ``HostCondition``.
+/// Decides whether and when a transfer is tried again after a failure that concerns only this transfer. Refusals and
+/// silence concern the host, see ``HostCondition``.
 struct RetryPolicy {
     private let retries: Int
     private let time: Duration
@@ -20,16 +20,16 @@ struct RetryPolicy {
         }
     }
 
-    /// Whether there is another attempt.
+    /// Whether the transfer may have another attempt.
     /// - Parameters:
     ///   - failures: the number of failures.
-    ///   - passed: the time since the first one.
+    ///   - passed: the time since the first failure.
     func allows(_ failures: Int, passed: Duration) -> Bool {
         failures <= retries && passed + longestPause(after: failures) <= time
     }
 
-    /// The pause after a number of failures. Up to half of it is left out at random, so that failed transfers do not all
-    /// begin at the same time.
+    /// The pause after a number of failures. The pause is shortened at random by up to half, so that failed transfers
+    /// do not all begin at the same time.
     func pause(after failures: Int, using generator: inout some RandomNumberGenerator) -> Duration {
         longestPause(after: failures) * Double.random(in: 0.5...1, using: &generator)
     }

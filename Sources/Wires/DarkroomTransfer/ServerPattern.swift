@@ -19,7 +19,7 @@ package struct ServerPattern: Sendable, Hashable {
     }
 
     /// Splits the text at the colon before the port.
-    /// - Returns: the text before the colon, and the text after it as the port; the port is nil without a colon.
+    /// - Returns: the text before the colon, and the text after the colon as the port. The port is nil without a colon.
     static func split(_ text: Substring) -> (host: Substring, port: Substring?) {
         // In an IPv6 address without brackets, no colon separates a port.
         guard IPAddress(text) == nil else { return (text, nil) }

@@ -1,5 +1,4 @@
-/// Elements with times, the earliest first; elements with the same time in the order in which they were added. A plain
-/// value.
+/// Elements in ascending order of their times. Elements with equal times stay in the order of addition. A plain value.
 struct Timeline<Element> {
     private var entries: ArraySlice<(time: ContinuousClock.Instant, element: Element)> = []
 
@@ -15,7 +14,7 @@ struct Timeline<Element> {
         entries.insert((time, element), at: low)
     }
 
-    /// Removes and returns the first element whose time has come.
+    /// Removes and returns the first element if its time is not after `now`.
     mutating func popDue(_ now: ContinuousClock.Instant) -> (time: ContinuousClock.Instant, element: Element)? {
         guard let first = entries.first, first.time <= now else { return nil }
         return entries.removeFirst()

@@ -5,12 +5,12 @@ import DarkroomHosts
 /// functions, which never block.
 package final class Transfer: @unchecked Sendable {  // only the engine's thread uses mutable state
     enum Phase {
-        case naming  // the addresses of its host are asked for
+        case naming  // waits for the addresses of its host
         case waiting  // for its turn, in the host book
         case running(Attempt, since: ContinuousClock.Instant)
-        case aborting(since: ContinuousClock.Instant)  // an attempt, which ends soon
-        case held(Attempt, bytes: Int, since: ContinuousClock.Instant)  // until `bytes` of the body may be kept
-        /// Like `held`, but the attempt has ended. `sign` is what it told about its host.
+        case aborting(since: ContinuousClock.Instant)  // ends an attempt
+        case held(Attempt, bytes: Int, since: ContinuousClock.Instant)  // waits until it may keep `bytes`
+        /// Like `held`, but the attempt has ended. `sign` is the information that the attempt gave about its host.
         case cutOff(bytes: Int, sign: HostSign, since: ContinuousClock.Instant)
         case reading(since: ContinuousClock.Instant)  // a file
         case pausing(until: ContinuousClock.Instant)  // before the next attempt
@@ -30,17 +30,17 @@ package final class Transfer: @unchecked Sendable {  // only the engine's thread
     var target: TransferURL?
     /// The next request; nil for files, and before the first attempt.
     var request: Request?
-    /// The addresses of the request's name.
+    /// The addresses of the request's host name.
     var addresses: [IPAddress] = []
     var order: TransferOrder
-    /// The earlier attempts, perhaps of another process.
+    /// The results of the earlier attempts, which another process may have made.
     var history: RetryHistory
-    /// Whether the host did not answer the last attempt. If another process made the last attempt: whether the host refused
-    /// the attempt or did not answer it, because the history does not distinguish the two.
+    /// Whether the host did not answer the last attempt. If another process made the last attempt, this is also true if
+    /// the host refused the attempt, because the history does not distinguish refusals and silences.
     var wasSilent: Bool
-    /// Whether the held or ended attempt has received a part of its body.
+    /// Whether the held or ended attempt may keep a part of its body in memory.
     var hasBody = false
-    /// How much room the next request needs, because the last one was ended for lack of room; otherwise 0.
+    /// The number of bytes that the next request needs, if the last request was ended for lack of memory; otherwise 0.
     var allowance = 0
 
     init(
@@ -61,9 +61,8 @@ package final class Transfer: @unchecked Sendable {  // only the engine's thread
     }
 
     /// Aborts the transfer in any phase. Its completion receives `.cancelled`, unless it has already received another
-    /// result. If an attempt is running, this happens when its network thread has closed the connection, or has ended its
-    /// stream of HTTP/2. The completion
-    /// itself may call this method.
+    /// result. If an attempt is running, the completion is called after the network thread has closed the connection
+    /// or, with HTTP/2, reset the stream. The completion itself may call this method.
     package func cancel() {
         unwanted.set()
         mailbox.post(.cancel(self))
@@ -76,14 +75,14 @@ package final class Transfer: @unchecked Sendable {  // only the engine's thread
     /// Changes the position of the transfer among the waiting transfers.
     package func reorder(_ order: TransferOrder) { mailbox.post(.reorder(self, order)) }
 
-    /// The host whose connections the transfer uses next; "" for files.
+    /// The host of the next request; "" for files.
     var host: String { request?.hop.host ?? "" }
 
     var isFinished: Bool {
         if case .finished = phase { true } else { false }
     }
 
-    /// Calls the completion unless it was already called, and releases it.
+    /// Calls the completion unless it was already called, and releases the completion.
     func finish(_ result: Result<Download, TransferError>) {
         phase = .finished
         let completion = completion

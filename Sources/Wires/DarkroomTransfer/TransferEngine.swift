@@ -4,17 +4,17 @@ import DarkroomHosts
 
 /// Fetches many URLs concurrently.
 ///
-/// The thread of the engine decides which transfer begins next, asks for the addresses of names, and runs all
-/// completions. Completions must be short, because they delay all transfers. A few network threads run the attempts
-/// with libcurl's multi interface, all attempts of a host on the same thread. When an engine is deallocated, it ends
-/// its transfers like `shutdown()`, but does not wait.
+/// The thread of the engine decides which transfer begins next, looks up host names, and calls all completions.
+/// Completions must be short, because they delay all transfers. A few network threads run the attempts with libcurl's
+/// multi interface. All attempts of a host run on the same thread. When an engine is deallocated, it ends its transfers
+/// like `shutdown()`, but does not wait.
 package final class TransferEngine: Sendable {
     private let mailbox: Mailbox<EngineMessage>
     private let thread: OwnedThread
     private let board: HostBoard
 
-    /// - Parameter exchange: shares the limits of each host with the engines of other processes. Then all engines together
-    ///   send a host no more requests than a single engine would. Nil if there are no other engines.
+    /// - Parameter exchange: shares the limits of each host with the engines of other processes, so that all engines
+    ///   together send a host no more requests than a single engine would. Nil if there are no other engines.
     package convenience init(_ configuration: TransferConfiguration, exchange: (any HostExchange)? = nil) {
         self.init(configuration, exchange: exchange, allows: configuration.addressPolicy.allows)
     }
@@ -45,7 +45,7 @@ package final class TransferEngine: Sendable {
     /// tried again (`TransferConfiguration.retries`). After `shutdown()`, the completion receives `.cancelled` on the
     /// calling thread before this call returns.
     /// - Parameters:
-    ///   - history: the earlier attempts of another transfer of the URL, which this transfer continues.
+    ///   - history: the earlier attempts of another transfer of the URL, which the new transfer continues.
     ///   - makeHeaders: makes further headers for each request to the server of `url`.
     @discardableResult
     package func start(
@@ -59,14 +59,14 @@ package final class TransferEngine: Sendable {
                 makeHeaders: makeHeaders, onChunk: nil, completion: completion))
     }
 
-    /// Like ``start(_:order:steps:history:makeHeaders:completion:)``, but for bodies that are too large for memory: `onChunk`
-    /// receives the body in parts, in their order.
+    /// Like ``start(_:order:steps:history:makeHeaders:completion:)``, but for bodies that are too large for memory:
+    /// `onChunk` receives the parts of the body in order.
     ///
     /// `onChunk` is called on a network thread (for files: on the engine's thread), before the completion, and only with
     /// the body of a successful response. The bytes are valid until `onChunk` returns. `onChunk` may block to slow the
-    /// server down; then `TransferConfiguration.timeout` should be nil. While it blocks, other transfers from the hosts
-    /// of this network thread wait, and their running attempts cannot be cancelled. After the first part the transfer
-    /// is not tried again, because `onChunk` would receive the same bytes twice. A file is passed as one part.
+    /// server down; if it does, `TransferConfiguration.timeout` should be nil. While `onChunk` blocks, other transfers
+    /// of the same network thread wait, and their running attempts cannot be cancelled. After the first part the
+    /// transfer is not tried again, because `onChunk` would receive the same bytes twice. A file is passed as one part.
     @discardableResult
     package func start(
         _ url: String, onChunk: @escaping @Sendable (UnsafeRawBufferPointer) -> Void,
@@ -76,7 +76,7 @@ package final class TransferEngine: Sendable {
     }
 
     /// Aborts all transfers, so that their completions receive `.cancelled`. Waits until the engine's thread has ended,
-    /// unless it is called on that thread. May be called more than once, but not in `onChunk`.
+    /// unless this method is called on that thread. May be called more than once, but not in `onChunk`.
     package func shutdown() {
         mailbox.post(.shutdown)
         thread.join()
@@ -85,19 +85,21 @@ package final class TransferEngine: Sendable {
     /// Lets only transfers of this and higher priorities begin. Running transfers continue.
     package func open(fromPriority lowest: Int) { mailbox.post(.open(lowestPriority: lowest)) }
 
-    /// Calls ``TransferSteps/mayCarry`` again for the transfers that wait for it, in the order of their priorities, until
-    /// one must wait further.
+    /// Calls ``TransferSteps/mayCarry`` again for the transfers to which it returned false. First come all transfers
+    /// that keep a part of their bodies. The others follow in the order of their priorities, until `mayCarry` returns
+    /// false again.
     package func resume() { mailbox.post(.resume) }
 
-    /// Counts transfers of `group` that this or another engine continues later: until then they count as waiting in
-    /// ``hosts``.
+    /// Counts deferred transfers of `group`, which this or another engine continues at `due`. Until then, they count as
+    /// waiting in ``hosts``.
     /// - Parameter waiting: the number of transfers by host.
     package func count(deferred waiting: [String: Int], group: String, until due: ContinuousClock.Instant) {
         mailbox.post(.deferred(waiting, group: group, until: due))
     }
 
-    /// The hosts whose transfers wait, run or have ended. The overview is as old as the last call, and at most about a
-    /// second older; before the second call it is empty. Does not wait for the engine's thread.
+    /// The hosts whose transfers wait, run or have ended. The overview shows the state at the previous call, or up to
+    /// about a second before that call. The first call returns an empty overview. Does not wait for the engine's
+    /// thread.
     package var hosts: HostOverview {
         board.read { mailbox.post(.reportHosts) }
     }

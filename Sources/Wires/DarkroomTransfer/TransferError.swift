@@ -9,7 +9,7 @@ package struct TransferError: Error, Sendable, Equatable, CustomStringConvertibl
         case schemeDenied
         /// The host, or the host of a redirect, is denied or has a denied address.
         case addressDenied
-        /// The host's name could not be resolved.
+        /// The host name could not be resolved.
         case nameNotFound
         /// No connection could be established, or it was lost before the response.
         case connectFailed
@@ -29,30 +29,30 @@ package struct TransferError: Error, Sendable, Equatable, CustomStringConvertibl
         case hostRefuses
         /// The host sent several bodies too slowly.
         case hostTooSlow
-        /// The response says that the photo must not be used, see ``OptOut``.
+        /// The response opts out of the use of the photo, see ``OptOut``.
         case optedOut
         case tooManyRedirects
-        /// The body is larger than allowed, according to its Content-Length, to the received bytes, or after it is decoded.
+        /// The body is too large: its Content-Length, the received bytes, or the decoded body exceeds the limit.
         case tooLarge
         /// The connection or the compressed data ended before the body was complete, or the server sent only a part of it.
         case truncated
-        /// The body does not have the content coding of its header, or more codings than are decoded.
+        /// The body does not have the content coding that its header names, or it has too many codings.
         case damagedCoding
         /// The file is outside the folders that may be read.
         case fileDenied
         /// The file does not exist, or it is not a readable regular file.
         case fileNotFound
         case outOfMemory
-        /// The bytes were received but could not be stored. `isFull` is true if no space was left. Used by callers of
-        /// the engine, not by the engine itself.
+        /// The bytes were received but could not be stored. `isFull` is true if no space was left. Callers of the
+        /// engine use this code; the engine itself does not.
         case cannotKeep(isFull: Bool)
         case other
     }
 
     package let code: Code
-    /// A description for people, without credentials and without the query of the URL.
+    /// A description for people. It excludes credentials and the query of the URL.
     package let detail: String
-    /// The number of attempts; 0 if the transfer was refused or ended before the first attempt.
+    /// The number of attempts; 0 if the transfer was rejected or ended before the first attempt.
     package let attempts: Int
 
     package init(code: Code, detail: String, attempts: Int = 0) {

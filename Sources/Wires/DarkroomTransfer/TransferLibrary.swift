@@ -1,7 +1,7 @@
 internal import CCurl
 
 package enum TransferLibrary {
-    /// The version, for example `7.88.1`.
+    /// The version of libcurl, for example `7.88.1`.
     package static var version: String { information.version.map { String(cString: $0) } ?? "unknown" }
 
     /// The TLS library of libcurl, for example `OpenSSL/3.0.14`; nil if libcurl does not support TLS.

@@ -1,9 +1,9 @@
-/// Transfers that must wait before they may keep more of their bodies in memory.
+/// Held transfers, which must wait before they may keep more of their bodies in memory.
 extension TransferLoop {
-    /// Handles the message of a network thread that `attempt` waits until `bytes` of its body may be kept.
+    /// Handles a message of a network thread: `attempt` waits until `bytes` of its body may be kept.
     func hold(_ attempt: Attempt, _ bytes: Int, hasBody: Bool) {
         let transfer = attempt.transfer
-        // It may have been aborted in the meantime.
+        // The transfer may have been cancelled before this message arrived.
         guard case .running(let running, let since) = transfer.phase, running === attempt else { return }
         transfer.phase = .held(attempt, bytes: bytes, since: since)
         transfer.hasBody = hasBody
@@ -11,16 +11,16 @@ extension TransferLoop {
         resumeHeld()
     }
 
-    /// Keeps the place of a transfer whose attempt was ended, until there is room for its body. Until then, its host
-    /// gets no further request for which there is no room, either.
-    /// - Parameter sign: what the attempt told about its host.
+    /// Holds a transfer whose attempt was ended, until there is memory for its body. Until then, the transfer keeps its
+    /// place at the host. Otherwise, another request could take the place, and its body would find no memory either.
+    /// - Parameter sign: the information that the attempt gave about its host.
     func cutOff(_ transfer: Transfer, _ bytes: Int, _ sign: HostSign, since: ContinuousClock.Instant) {
         transfer.phase = .cutOff(bytes: bytes, sign: sign, since: since)
         transfer.allowance = 0
         addHeld(transfer)
     }
 
-    /// Adds a held transfer behind the others.
+    /// Adds a held transfer after the other held transfers of its kind.
     func addHeld(_ transfer: Transfer) {
         if transfer.hasBody {
             begun.append(transfer)
@@ -41,8 +41,8 @@ extension TransferLoop {
         return true
     }
 
-    /// Asks for the held bodies: first for all that have begun, because one of them may always continue, then for the
-    /// others in the order of their priorities until one may not begin.
+    /// Asks for memory for the held transfers. First come all transfers that have a part of their bodies, because one
+    /// of them may always continue. The others follow in the order of their priorities, until one must wait further.
     func resumeHeld() {
         for transfer in begun { _ = resume(transfer) }
         for priority in arrived.keys.sorted(by: >) {
@@ -69,7 +69,7 @@ extension TransferLoop {
             if let timeout = configuration.timeout, transfer.request.map({ $0.spent >= timeout }) ?? false {
                 fail(transfer, .timeout, "the download took longer than \(timeout)")
             } else {
-                // It waits for its turn again, before the transfers of its priority that have not begun.
+                // The transfer waits for its turn again, before the transfers of its priority that have not begun.
                 enter(transfer)
             }
             leave(transfer, sign, since: since)

@@ -6,21 +6,22 @@ import Foundation
 
 // DESIGN
 //
-// One thread owns all state of the loop: the transfers, what is known about their hosts, the name lookups, and the pauses
-// before further attempts. Other threads only send messages. The attempts themselves run on a few network threads, so that
-// TLS handshakes use several processors and never delay this thread. An attempt counts for its host until its network thread
-// reports the end of the attempt. Therefore a host never gets more requests than allowed, even while transfers are
-// cancelled.
+// One thread owns all state of the loop: the transfers, the conditions of their hosts, the name lookups, and the pauses
+// before further attempts. Other threads only send messages. The attempts themselves run on a few network threads, so
+// that TLS handshakes use several processors and never delay this thread. An attempt counts for its host until its
+// network thread reports the end of the attempt. Therefore a host never gets more requests than allowed, even while
+// transfers are cancelled.
 //
-// A transfer gets the addresses of its name first, then waits in the host book for its turn, and then begins an attempt.
-// Each redirect takes these steps again, for the host to which it leads.
+// A transfer first gets the addresses of its host, then waits in the host book for its turn, and then begins an
+// attempt. After a redirect, the transfer takes these steps again for the new host.
 
 final class TransferLoop {
-    /// More threads are of no use: one receives more photos than eight processors can decode.
+    /// The largest number of network threads. More threads are not useful: one thread receives more photos than eight
+    /// processors can decode.
     private static let maxNetworkThreads = 4
-    /// How long a transfer whose host was silent waits before it is tried again; the host book may let it wait longer.
+    /// If the host was silent, a transfer waits this long before it is tried again; the host book may prolong the wait.
     private static let silencePause = Duration.seconds(1)
-    /// How many hosts are exchanged at once with other workers.
+    /// The largest number of hosts in one exchange with other workers.
     private static let hostsAtOnce = 50
 
     let configuration: TransferConfiguration
@@ -39,11 +40,11 @@ final class TransferLoop {
     var unfinished: [ObjectIdentifier: Transfer] = [:]
     /// The transfers whose files are being read.
     var reading: [ObjectIdentifier: Transfer] = [:]
-    /// The transfers that wait for their next attempt, and transfers that no longer do.
+    /// The transfers that wait for their next attempt, including transfers that no longer wait.
     private var pausing = Timeline<Transfer>()
-    /// The held transfers without a part of their bodies, by priority and oldest first.
+    /// The held transfers that have no part of their bodies, by priority, the longest-held first.
     var arrived: [Int: ArraySlice<Transfer>] = [:]
-    /// The held transfers that have a part of their bodies, oldest first.
+    /// The held transfers that have a part of their bodies, the longest-held first.
     var begun: [Transfer] = []
     var nextSweep = ContinuousClock.now
     private var generator = SystemRandomNumberGenerator()
@@ -84,7 +85,7 @@ final class TransferLoop {
             places: configuration.maxRequests, interval: configuration.totalRate.map { .seconds(1 / $0) },
             isShared: exchange != nil
         ) { host in
-            // Files have no host; the limit is the number of threads that read them.
+            // Files have no host; their limit is the number of threads that read files.
             host.isEmpty ? HostCondition.Rules(perHost: FileReader.maxThreads) : hosts
         }
     }
@@ -138,7 +139,7 @@ final class TransferLoop {
         }
         for transfer in unfinished.values { transfer.fail(.cancelled, "the transfer engine was shut down") }
         unfinished = [:]
-        // The other workers would wait for the permits of this one.
+        // Without this message, other workers would wait for the permits of this worker.
         var uses = book.leaveAll(.now)[...]
         while !uses.isEmpty {
             exchange?.share(Array(uses.prefix(Self.hostsAtOnce))) { _ in }
@@ -161,7 +162,7 @@ final class TransferLoop {
         begin(transfer)
     }
 
-    /// Begins an attempt with its first request.
+    /// Begins a new attempt of a transfer, with its first request.
     func begin(_ transfer: Transfer) {
         if case .web(let url, let host) = transfer.target {
             transfer.request = Request(url: url, host: host, requests)
@@ -169,7 +170,7 @@ final class TransferLoop {
         enter(transfer)
     }
 
-    /// Takes the steps before the next request of a transfer.
+    /// Takes the steps before the next request of a transfer: the name lookup, and the wait in the host book.
     func enter(_ transfer: Transfer) {
         guard let name = transfer.request?.name else { return enter(transfer, .success([])) }
         transfer.phase = .naming
@@ -190,15 +191,15 @@ final class TransferLoop {
         if let verdict = book.verdict(on: transfer.host, .now) { return fail(transfer, verdict) }
         transfer.phase = .waiting
         var order = transfer.order
-        // Transfers that have failed come before those that have not begun. If the host was silent, they come last: other
-        // photos of the host may be answered.
+        // Transfers that have failed come before transfers that have not begun. If the host was silent, the failed
+        // transfer comes last, because the host may answer for other photos.
         if transfer.history.attempts > 0, !transfer.wasSilent { order.isFirst = true }
         book.add(transfer, host: transfer.host, order: order, .now)
         beginWaiting()
         if case .waiting = transfer.phase { reportWait(transfer, until: book.standstill(of: transfer.host)) }
     }
 
-    /// Begins the attempts of waiting transfers whose turn it is.
+    /// Begins the attempts of the waiting transfers that may begin now.
     private func beginWaiting() {
         // An attempt that ends at once calls this method again. This inner call returns at once, because the loop of
         // the outer call continues.
@@ -210,10 +211,10 @@ final class TransferLoop {
 
     // MARK: Attempts
 
-    /// Begins an attempt of a transfer whose turn it is.
+    /// Begins an attempt of a transfer that the host book has returned.
     func attempt(_ transfer: Transfer) {
         let now = ContinuousClock.now
-        // The addresses may have expired while the transfer waited for its turn. Then the old ones are good enough.
+        // If the addresses have expired while the transfer waited for its turn, it uses the expired addresses.
         if let name = transfer.request?.name, case .success(let found) = names.known(name, now) {
             transfer.addresses = found
         }
@@ -222,7 +223,7 @@ final class TransferLoop {
             return leave(transfer, .none, since: now)
         }
         if transfer.allowance > 0 {
-            // The room may have been used while the transfer waited for its turn.
+            // Other transfers may have used the memory while this transfer waited for its turn.
             guard transfer.steps.mayCarry?(transfer.allowance) ?? true else {
                 return cutOff(transfer, transfer.allowance, .none, since: now)
             }
@@ -288,14 +289,14 @@ final class TransferLoop {
         noteStandstill(of: attempt.host, before: before)
     }
 
-    /// Called when the state of a host may have changed. If its photos must fail now, ends its waiting transfers. If its
-    /// standstill has begun, has ended or lasts until another time than before, reports for what they wait now.
+    /// Must be called when the state of a host may have changed. If its photos must fail now, ends its waiting
+    /// transfers. If its standstill has begun or ended or has a new end, reports the new waits of its transfers.
     private func noteStandstill(of host: String, before: ContinuousClock.Instant?) {
         if let verdict = book.verdict(on: host, .now) {
             for waiting in book.removeAll(of: host, .now) { fail(waiting, verdict) }
         } else {
             let end = book.standstill(of: host)
-            // Each refusal of requests that were under way together may move the end a little.
+            // If several requests were under way, each of their refusals may move the end a little.
             if let before, let end, end - before < .seconds(1), before - end < .seconds(1) { return }
             guard end != before else { return }
             for waiting in book.elements(of: host) { reportWait(waiting, until: end) }
@@ -303,12 +304,12 @@ final class TransferLoop {
     }
 
     /// Reports that a transfer waits in the host book.
-    /// - Parameter next: until when its host gets no requests (``HostBook/standstill(of:)``); nil if it gets some.
+    /// - Parameter next: the standstill of its host (``HostBook/standstill(of:)``); nil if the host gets requests.
     private func reportWait(_ transfer: Transfer, until next: ContinuousClock.Instant?) {
         transfer.steps.waits?(next.map { .host(until: $0) } ?? .turn, transfer.history)
     }
 
-    /// Gives the place of a transfer at its host to another one.
+    /// Releases the place of a transfer at its host, so that another transfer may begin.
     func leave(_ transfer: Transfer, _ sign: HostSign, since start: ContinuousClock.Instant) {
         reading[ObjectIdentifier(transfer)] = nil
         book.ended(transfer.host, priority: transfer.order.priority, sign, begun: start, .now)
@@ -370,7 +371,7 @@ final class TransferLoop {
 
     private func resumePaused(_ now: ContinuousClock.Instant) {
         while let (time, transfer) = pausing.popDue(now) {
-            guard case .pausing(time) = transfer.phase else { continue }  // cancelled in the meantime
+            guard case .pausing(time) = transfer.phase else { continue }  // cancelled during the pause
             transfer.history.next = nil
             begin(transfer)
         }
@@ -395,7 +396,7 @@ final class TransferLoop {
 
     // MARK: Other workers
 
-    /// Exchanges the hosts that are due, one exchange at a time.
+    /// Begins an exchange of the hosts that are due, unless an exchange is under way.
     private func shareHosts(_ now: ContinuousClock.Instant) {
         guard let exchange, !isExchanging else { return }
         let uses = book.takeUses(Self.hostsAtOnce, now)
@@ -454,7 +455,8 @@ final class TransferLoop {
 
     // MARK: Hosts
 
-    /// The cost depends only on the number of unfinished transfers, however many hosts are remembered.
+    /// The overview for ``HostBoard``. Its cost depends on the number of unfinished transfers, but not on the number of
+    /// remembered hosts.
     private var overview: HostOverview {
         var counts = ledger.counts(.now)
         for transfer in unfinished.values {
@@ -473,7 +475,7 @@ final class TransferLoop {
 
     // MARK: Waiting for messages
 
-    /// When the loop must run even if no message arrives; nil if never.
+    /// The time at which the loop must run even if no message arrives; nil if never.
     private var nextWake: ContinuousClock.Instant? {
         let hasDeadlines = !reading.isEmpty && configuration.timeout != nil
         let times = [
@@ -484,7 +486,7 @@ final class TransferLoop {
     }
 }
 
-/// Blocks SIGPIPE on this thread. TLS libraries may write to a closed connection, and the signal would end the process.
+/// Blocks SIGPIPE on this thread. If a TLS library writes to a closed connection, the signal would end the process.
 package func blockBrokenPipeSignal() {
     var signals = sigset_t()
     sigemptyset(&signals)

@@ -1,9 +1,9 @@
-/// The order in which waiting transfers get slots.
+/// The order in which waiting transfers begin.
 package struct TransferOrder: Sendable, Hashable {
-    /// Transfers with a larger value get slots first. They do not wait for slots of transfers with a smaller value, see
+    /// Transfers with a larger value begin first. They do not wait until transfers with a smaller value have ended, see
     /// ``TransferConfiguration/maxRequests``.
     package var priority: Int
-    /// Within a priority, transfers with `true` get slots first.
+    /// Within a priority, transfers with `true` begin first.
     package var isFirst: Bool
     /// Within a priority, groups take turns, regardless of their sizes.
     package var group: String
@@ -15,7 +15,7 @@ package struct TransferOrder: Sendable, Hashable {
         self.group = group
     }
 
-    /// Whether transfers of this order get a slot before transfers of the `other` order.
+    /// Whether transfers of this order begin before transfers of the `other` order.
     func isBefore(_ other: TransferOrder) -> Bool {
         priority == other.priority ? isFirst && !other.isFirst : priority > other.priority
     }

@@ -1,7 +1,7 @@
 internal import CCurl
 import DarkroomText
 
-/// A URL that libcurl itself has parsed, so that the checked URL is the fetched URL.
+/// A URL that libcurl itself has parsed. Therefore the rules check the same URL that libcurl fetches.
 enum TransferURL: Equatable {
     /// An `http:` or `https:` URL as browsers send it, and its host in canonical form.
     case web(url: String, host: String)
@@ -17,7 +17,7 @@ enum TransferURL: Equatable {
             }
             self = .web(url: url, host: host)
         case let scheme? where scheme.isFile:
-            // libcurl decodes only valid UTF-8 without control characters, but names of files may contain other bytes.
+            // libcurl decodes only valid UTF-8 without control characters, but file names may contain other bytes.
             let path = parsed[CURLUPART_PATH].map { PercentEncoding.decoded(Array($0.utf8)) }
             guard let path, !path.contains(0) else {
                 throw TransferError(code: .notAURL, detail: "not a URL: the path of a file: URL cannot be decoded")
@@ -57,7 +57,7 @@ final class ParsedURL {
         return String(cString: text)
     }
 
-    /// Replaces the URL with the URL to which `relative` leads from it.
+    /// Resolves `relative` against this URL, and replaces this URL with the result.
     func resolve(_ relative: String) throws(TransferError) {
         let flags = CURLU_NON_SUPPORT_SCHEME | CURLU_URLENCODE | CURLU_ALLOW_SPACE
         let status = curl_url_set(handle, CURLUPART_URL, relative, UInt32(flags))

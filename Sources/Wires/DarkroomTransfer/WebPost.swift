@@ -3,11 +3,11 @@ import DarkroomTLS
 import DarkroomText
 import Glibc
 
-/// Sends bytes to a URL by HTTP POST and returns the status of the response. It sends one request at a time.
+/// Sends bytes to a URL by HTTP POST and returns the status of the response. Only one request at a time may run.
 ///
-/// It does not follow redirects, does not retry, ignores proxies from the environment, and checks certificates. It
-/// reads and discards at most 64 KiB of the response's header and at most 64 KiB of its body. The caller must check the
-/// URL.
+/// A request does not follow redirects, is not retried, and ignores proxies from the environment; certificates are
+/// checked. At most 64 KiB of the response's header and at most 64 KiB of its body are read and discarded. The caller
+/// must check the URL.
 package final class WebPost {
     private static let maxAnswerBytes = 64 << 10
 
@@ -30,8 +30,9 @@ package final class WebPost {
 
     /// Sends `body` to `url`. Must not be called in a task, because it blocks the thread until the request ends, at
     /// most for the timeout. Blocks SIGPIPE on the calling thread permanently.
-    /// - Returns: the status, which is at least 200, even if the rest of the response failed.
-    /// - Throws: ``TransferError`` if there is no response. Another attempt may succeed.
+    /// - Returns: the status, which is at least 200. The status is also returned if the rest of the response is too
+    ///   long or incomplete.
+    /// - Throws: ``TransferError`` if there is no response. A further call may succeed.
     package func send(_ body: [UInt8], to url: String) throws(TransferError) -> Int {
         TransferEngine.startLibrary()
         let url = try BrowserURL.encoded(url)
@@ -50,7 +51,7 @@ package final class WebPost {
                 darkroom_curl_easy_setopt_offset(curl, CURLOPT_POSTFIELDSIZE_LARGE, curl_off_t(bytes.count))
                 darkroom_curl_easy_setopt_pointer(
                     curl, CURLOPT_POSTFIELDS, UnsafeMutableRawPointer(mutating: bytes.baseAddress))
-                // The buffer is freed here, before libcurl frees the handle.
+                // The buffer for error texts is freed at the end of this closure, before libcurl frees the handle.
                 defer { darkroom_curl_easy_setopt_pointer(curl, CURLOPT_ERRORBUFFER, nil) }
                 return withExtendedLifetime(self) { curl_easy_perform(curl) }
             }

@@ -7,9 +7,9 @@
 
 /// Starts `arguments[0]` (searched in PATH) as a child that receives SIGTERM when the calling *thread* ends. The child
 /// has an empty signal mask, its own process group, and /dev/null as standard input. Its standard output and error are
-/// `log_descriptor`, and its working folder is `folder_descriptor`; -1 means the same as in this process. If
-/// `environment` is NULL, the child gets this process's environment. The child has no other open files. Returns the
-/// process id, or -1 with errno.
+/// `log_descriptor`, and its working folder is `folder_descriptor`. If a descriptor is -1, the child has the output or
+/// the working folder of this process. If `environment` is NULL, the child gets this process's environment. The child
+/// has no other open files. Returns the process id, or -1 with errno.
 pid_t csystem_spawn_bound(char *const arguments[], char *const environment[], int log_descriptor, int folder_descriptor);
 
 /// Starts `arguments[0]` as a child that may outlive this process, with an empty signal mask and in this process's
@@ -17,11 +17,11 @@ pid_t csystem_spawn_bound(char *const arguments[], char *const environment[], in
 /// The child has no other open files. Returns the process id, or -1 with errno.
 pid_t csystem_spawn_command(char *const arguments[], char *const environment[], int input);
 
-/// Starts a program, usually this one (`/proc/self/exe`), as a confined child that is killed when the calling *thread* ends. The child may have at
-/// most `open_files` open files. It has no core file, an empty signal mask, its own process group and no new
-/// privileges, and it cannot write to files. If the system allows it, the child has its own user and network
-/// namespaces. `socket` is its standard input; its standard output and error are /dev/null. It has no other open files.
-/// Returns the process id, or -1 with errno.
+/// Starts a program, usually this one (`/proc/self/exe`), as a confined child that the kernel kills when the calling
+/// *thread* ends. The child may have at most `open_files` open files. It has no core file, an empty signal mask, its
+/// own process group and no new privileges, and it cannot write to files. If the system allows it, the child has its
+/// own user and network namespaces. `socket` is its standard input; its standard output and error are /dev/null. It has
+/// no other open files. Returns the process id, or -1 with errno.
 pid_t csystem_spawn_confined(
     const char *program, char *const arguments[], char *const environment[], int socket, int open_files);
 
@@ -30,9 +30,9 @@ pid_t csystem_spawn_confined(
 pid_t csystem_spawn_again(char *const arguments[], char *const environment[], int socket);
 
 /// Starts a supervisor: a process of this program that runs commands, one after the other (see Supervisor.c). `socket`
-/// is its end of a stream socket; when the other end is closed, the supervisor kills all processes of its command and
-/// exits. Temporary folders are made in `folder`. The supervisor has the nice value of the calling thread. Returns the
-/// process id, or -1 with errno.
+/// is one end of a stream socket for the supervisor. When the other end is closed, the supervisor kills all processes
+/// of its command and exits. The supervisor makes its temporary folders in `folder`. The supervisor has the nice value
+/// of the calling thread. Returns the process id, or -1 with errno.
 pid_t csystem_spawn_supervisor(const char *folder, char *const environment[], int socket);
 
 /// The limits of each process of a command.
@@ -45,8 +45,8 @@ struct csystem_command_limits {
     unsigned long open_files;
 };
 
-/// The condition under which a waiting function gives up. The function calls `is_over` with `context` again and again, and
-/// stops waiting when it returns true.
+/// The condition under which a waiting function gives up. The function calls `is_over` with `context` repeatedly, and
+/// stops waiting when `is_over` returns true.
 struct csystem_wait {
     bool (*is_over)(void *context);
     void *context;
@@ -54,9 +54,9 @@ struct csystem_wait {
 
 /// Starts the file `arguments[0]` in a supervisor, in its own process group and in an empty temporary folder, which
 /// `TMPDIR` names. The session has no terminal. `files` are the standard input, output and error of the command; the
-/// caller keeps its descriptors. Blocks until the process exists, and calls `wait` each time when the timeout of the
-/// socket `supervisor` has passed (`SO_RCVTIMEO`, `SO_SNDTIMEO`). Returns 0 and the process id; the error number if
-/// there is no process; -1 if the supervisor has ended, or the wait is over.
+/// caller keeps its descriptors. Blocks until the process exists. Each time the timeout of the socket `supervisor` has
+/// passed (`SO_RCVTIMEO`, `SO_SNDTIMEO`), calls `wait.is_over`. Returns 0 and the process id; the error number if the
+/// process could not be created; -1 if the supervisor has ended or `is_over` has returned true.
 int csystem_start_command(
     int supervisor, char *const arguments[], char *const environment[], const int files[3],
     const struct csystem_command_limits *limits, struct csystem_wait wait, pid_t *id);
@@ -65,37 +65,39 @@ int csystem_start_command(
 /// the default. Returns 0, or -1 with errno.
 int csystem_make_pipe(int ends[2], int capacity);
 
-/// How a command ended.
+/// The way in which a command ended.
 struct csystem_command_end {
-    /// Why the file could not be executed; 0 if it was executed.
+    /// The error number if the file could not be executed; 0 if it was executed.
     int error;
     /// The status of wait(2).
     int status;
-    /// The CPU time of all its processes in ns, except of those whose parent ignored them.
+    /// The CPU time of all processes of the command in ns, excluding processes whose parent did not wait for them.
     long long processor_time;
 };
 
-/// Receives the end of the command of a supervisor. At this time, none of its processes is left, and its temporary
-/// folder is empty. Does not block. Returns 1; 0 if the command has not ended; -1 if the supervisor has ended.
+/// Receives the message that the command of a supervisor has ended. When this function returns 1, no process of the
+/// command is left, and the temporary folder of the command is empty. Does not block. Returns 1; 0 if the command has
+/// not ended; -1 if the supervisor has ended.
 int csystem_receive_command_end(int supervisor, struct csystem_command_end *end);
 
-/// Waits until a supervisor has ended after its connection was closed, and reaps it. Kills it after `milliseconds`. If
-/// the supervisor was killed, kills the process group of its command `command`; 0 if it has none.
+/// Waits until a supervisor has ended after its connection was closed, and reaps it. Kills it after `milliseconds`.
+/// `command` is the process id of the supervisor's command; 0 if it has none. If the supervisor was killed, this
+/// function kills the process group of the command.
 void csystem_end_supervisor(pid_t supervisor, pid_t command, int milliseconds);
 
-/// Marks all file descriptors from the number `first` on as close-on-exec. Used on kernels without close_range(2). Safe
+/// Marks all file descriptors from the number `first` on as close-on-exec, for kernels without close_range(2). Safe
 /// between fork and exec. Returns 0, or -1 with errno, for example if /proc is missing.
 int csystem_close_on_exec_by_listing(int first);
 
 /// Prevents other processes of the same user from reading this process's memory and environment and from tracing it
-/// (`PR_SET_DUMPABLE`). It also disables core files.
+/// (`PR_SET_DUMPABLE`). This also disables core files.
 void csystem_hide_process(void);
 
 /// Makes this process the first process that the kernel kills if memory runs out.
 void csystem_offer_to_memory_killer(void);
 
-/// Restricts the calling thread, and threads that it starts later, to reading the files of libraries (Landlock).
-/// Returns 0; 1 if the kernel does not support Landlock; -1 with errno if the kernel rejects the restriction.
+/// Restricts the calling thread, and threads that it starts later, so that they can only read the files of libraries
+/// (Landlock). Returns 0; 1 if the kernel lacks Landlock; -1 with errno if the kernel rejects the restriction.
 int csystem_confine_files(void);
 
 /// Restricts this process to computing, starting threads and using its open files (seccomp). All other system calls
@@ -145,13 +147,13 @@ void csystem_name_thread(const char *name);
 /// returning memory after every photo costs more than 3 % of the CPU time in page faults.
 void csystem_bound_heap(void);
 
-/// If standard input, output or error is closed, opens /dev/null in its place. Standard input is opened for writing,
-/// and standard output and error for reading, so that using them still fails. Without this call, a file or connection
-/// that is opened later could get the number of the closed file and receive printed text.
+/// If standard input, output or error is closed, opens /dev/null in its place. Opens standard input for writing, and
+/// standard output and error for reading, so that using them still fails. Without this call, a file or connection that
+/// is opened later could get the number of a closed standard file, and would then receive the printed text.
 void csystem_reserve_standard_files(void);
 
-/// Makes the terminal `descriptor` deliver each key at once and without echo. Interrupts still send signals. If the
-/// process crashes, the terminal is restored and `after` (at most 63 bytes) is written to it. Returns 0, or -1 with
+/// Makes the terminal `descriptor` deliver each key at once, without echo. Keys such as Ctrl-C still send signals. If
+/// the process crashes, the terminal is restored and `after` (at most 63 bytes) is written to it. Returns 0, or -1 with
 /// errno.
 int csystem_change_terminal(int descriptor, const char *after);
 

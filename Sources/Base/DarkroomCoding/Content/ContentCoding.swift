@@ -4,8 +4,8 @@ package enum ContentCoding: String, Sendable {
     case brotli = "br"
     case zstd
 
-    /// The codings that were applied to a body, in their order. Other codings, such as `identity` or the wrong `utf-8`, are
-    /// left out, as browsers do.
+    /// The codings that were applied to a body, in the order in which they were applied. As in browsers, unknown
+    /// values, such as `identity` or the wrong `utf-8`, are left out.
     /// - Parameter values: the values of all `Content-Encoding` lines.
     package static func codings(in values: [String]) -> [ContentCoding] {
         values.flatMap { $0.split(separator: ",") }.compactMap { name in
@@ -14,8 +14,8 @@ package enum ContentCoding: String, Sendable {
         }
     }
 
-    /// Whether bytes that begin with `head` may have this coding. Many servers name a coding beside a picture that does not
-    /// have it.
+    /// Whether bytes that begin with `head` may have this coding. Many servers send a picture without a coding, but
+    /// name a coding in the header.
     /// - Parameter head: the first four bytes, or all bytes if there are fewer.
     func mayBegin(with head: [UInt8]) -> Bool {
         switch self {
@@ -36,7 +36,8 @@ package enum ContentCoding: String, Sendable {
         return beginnings.contains { head.starts(with: $0) }
     }
 
-    /// How many bytes a decoder may allocate: its window, and the tables that hostile data can have.
+    /// The maximum number of bytes that a decoder allocates: for its window, and for the largest tables that hostile
+    /// data can require.
     var mostMemory: Int {
         switch self {
         case .gzip, .deflate: 64 << 10

@@ -1,13 +1,14 @@
 /// Decodes the body of an HTTP response that has content codings, part by part and in bounded memory.
 ///
 /// DESIGN. libcurl could decode a body, but it accepts a body that ends too early. While a transfer is paused, it also
-/// keeps the decoded bytes of its read buffer, which may be more than a thousand times as large as the buffer. It also
-/// fails for a coding that it does not know, and for a picture without the coding that the server names.
+/// keeps the decoded bytes of its read buffer, which may be more than a thousand times as large as the buffer. libcurl
+/// also fails for a coding that it does not know, and for a picture without the coding that the server names.
 ///
-/// The caller pulls the decoded bytes in blocks. A block is decoded when it is asked for, and each coding keeps one block.
-/// A small body may decode to a very large one; its blocks take no memory before the caller asks for them.
+/// The caller pulls the decoded bytes in blocks. The decoder decodes a block when the caller asks for the block. For
+/// each coding, it keeps one block in memory. A small body may decode to a very large one; its blocks take no memory
+/// before the caller asks for them.
 ///
-/// Only one thread at a time may use it.
+/// Only one thread at a time may use a decoder.
 package final class ContentDecoder {
     /// The largest number of codings. libcurl has the same limit.
     package static let mostCodings = 5
@@ -30,18 +31,18 @@ package final class ContentDecoder {
         layers = codings.reversed().map { Layer($0, blockBytes: Self.blockBytes) }
     }
 
-    /// How many bytes the decoder may allocate. It allocates few of them before ``next()`` is called.
+    /// The maximum number of bytes that the decoder allocates, most of them only when ``next()`` is called.
     package let mostMemory: Int
 
-    /// Adds the next part of the coded body, after all blocks of the part before have been taken. The bytes must be valid
-    /// until ``next()`` has returned an empty block.
+    /// Adds the next part of the coded body. The caller must have taken all blocks of the previous part, and must keep
+    /// the bytes valid until ``next()`` has returned an empty block.
     package func add(_ bytes: UnsafeRawBufferPointer) { input = bytes }
 
-    /// How many bytes of the last part have not been decoded yet.
+    /// The number of bytes of the last added part that are not decoded yet.
     package var left: Int { input.count }
 
-    /// The next block of the decoded body, which stays the next one until ``take()`` is called. It is empty if the decoder
-    /// needs the next part of the coded body.
+    /// The next block of the decoded body. Further calls return the same block until ``take()`` is called. The block is
+    /// empty if the decoder needs the next part of the coded body.
     package func next() throws(CodingError) -> UnsafeRawBufferPointer {
         guard let last = layers.indices.last, try fill(last) else {
             return UnsafeRawBufferPointer(start: nil, count: 0)
@@ -52,7 +53,7 @@ package final class ContentDecoder {
     /// Takes the block that ``next()`` has returned.
     package func take() { layers.last?.drop(.max) }
 
-    /// Says that the coded body has ended. Further blocks may follow.
+    /// Tells the decoder that the coded body has ended. After this call, ``next()`` may still return blocks.
     package func end() { for layer in layers { layer.isEnding = true } }
 
     /// Whether all codings are complete. If not, the coded body has ended too early.
@@ -84,7 +85,7 @@ package final class ContentDecoder {
 
 /// One coding of a body.
 private final class Layer {
-    /// nil until the first bytes are known.
+    /// Nil until the layer has received the first bytes.
     private(set) var decoder: (any StreamDecoder)?
     /// The number of decoded bytes.
     private(set) var total = 0
@@ -107,7 +108,7 @@ private final class Layer {
     func drop(_ count: Int) { range = range.lowerBound + min(count, range.count)..<range.upperBound }
 
     /// Decodes a block.
-    /// - Returns: how many bytes were read; nil if the layer needs more bytes.
+    /// - Returns: the number of bytes that were read; nil if the layer needs more bytes.
     func decode(_ bytes: UnsafeRawBufferPointer) throws(CodingError) -> Int? {
         guard let decoder else {
             let added = bytes.prefix(4 - head.count)

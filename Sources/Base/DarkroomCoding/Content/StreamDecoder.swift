@@ -1,6 +1,6 @@
 /// Decodes one coding of a body, part by part.
 protocol StreamDecoder: AnyObject {
-    /// Whether the input may end here.
+    /// Whether the coded data is complete if no further input follows.
     var isFinished: Bool { get }
 
     /// Decodes as much of `input` as fits into `output`. Bytes after the end of the coded data are read and ignored. If

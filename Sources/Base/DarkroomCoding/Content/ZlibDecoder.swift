@@ -1,13 +1,14 @@
 internal import CZlib
 
-/// Decodes `gzip` with any number of members (RFC 1952), and `deflate`: the zlib format (RFC 1950), or without its header
-/// and checksum as many servers send it (RFC 1951).
+/// Decodes `gzip` with any number of members (RFC 1952), and `deflate`. `deflate` is the zlib format (RFC 1950); many
+/// servers leave out its header and checksum (RFC 1951).
 final class ZlibDecoder: StreamDecoder {
     private let stream: UnsafeMutablePointer<z_stream>
     private let isGzip: Bool
     private var isBegun = false
     private var isEnded = false
-    /// Whether the bytes after the first member may not be a further member: they have not yielded any output yet.
+    /// Whether the bytes after a complete member may be padding. They begin like a further member, but have not yielded
+    /// any output yet.
     private var isDoubtful = false
 
     init(isGzip: Bool) throws(CodingError) {

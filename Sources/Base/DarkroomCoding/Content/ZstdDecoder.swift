@@ -5,7 +5,7 @@ final class ZstdDecoder: StreamDecoder {
     private static let mostWindowBits: Int32 = 23
 
     private let stream: OpaquePointer
-    /// Whether the frame before the next byte is complete.
+    /// Whether the input that was read so far ends with a complete frame.
     private(set) var isFinished = false
     private var isEnded = false
 
@@ -21,7 +21,7 @@ final class ZstdDecoder: StreamDecoder {
         _ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer
     ) throws(CodingError) -> (read: Int, written: Int) {
         if isEnded { return (input.count, 0) }
-        // Without input, the call would begin the next frame.
+        // If there is no input, `ZSTD_decompressStream` would begin the next frame.
         if isFinished, input.isEmpty { return (0, 0) }
         var source = ZSTD_inBuffer(src: input.baseAddress, size: input.count, pos: 0)
         var target = ZSTD_outBuffer(dst: output.baseAddress, size: output.count, pos: 0)

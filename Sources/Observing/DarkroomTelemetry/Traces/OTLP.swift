@@ -20,7 +20,7 @@ enum OTLP {
         return text
     }
 
-    /// Appends an attribute, after a comma unless it is the first of its list.
+    /// Appends an attribute. A comma precedes the attribute unless it is the first of its list.
     static func append(_ key: String, _ value: String, to text: inout [UInt8]) {
         append(key, to: &text)
         text += "\"stringValue\":".utf8
@@ -28,7 +28,7 @@ enum OTLP {
         text += "}}".utf8
     }
 
-    /// Appends an attribute. In this encoding a 64-bit integer is a string.
+    /// Appends an attribute. In this encoding, a 64-bit integer is a string.
     static func append(_ key: String, _ value: Int, to text: inout [UInt8]) {
         append(key, to: &text)
         text += "\"intValue\":\"\(value)\"}}".utf8

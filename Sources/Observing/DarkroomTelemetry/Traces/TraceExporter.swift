@@ -14,19 +14,19 @@ package final class TraceExporter: Sendable {
         var isStopping = false
         /// Whether the last request has failed.
         var isFailing = false
-        /// When the running request is aborted; nil before the exporter stops.
+        /// The time at which the running request is aborted; nil until ``stop(patience:)`` is called.
         var deadline: ContinuousClock.Instant?
     }
 
     /// The largest number of traces in a request.
     private static let maxTracesInRequest = 512
-    /// The largest number of traces that wait for their export.
+    /// The largest number of traces that wait for the export.
     private static let maxWaiting = 8192
-    /// After this time, fewer traces than ``maxTracesInRequest`` are sent.
+    /// The interval at which waiting traces are sent, even if they are fewer than ``maxTracesInRequest``.
     private static let interval = Duration.seconds(1)
     /// The default of OTEL_EXPORTER_OTLP_TIMEOUT.
     private static let requestTimeout = Duration.seconds(10)
-    /// The pauses between the attempts to send a request.
+    /// The pauses between the attempts to send the same request.
     private static let pauses: [Duration] = [.seconds(1), .seconds(2), .seconds(4)]
 
     private let settings: TraceSettings
@@ -64,8 +64,8 @@ package final class TraceExporter: Sendable {
         if isFull { news.raise() }
     }
 
-    /// Sends the waiting traces, at most for `patience`, and ends the thread. The traces that are left are dropped. If
-    /// `patience` is 0, does not wait for the end of the thread.
+    /// Sends the waiting traces for at most `patience`, drops the rest, and ends the thread. If `patience` is 0, does
+    /// not wait until the thread has ended.
     package func stop(patience: Duration = .seconds(1)) {
         state.withLock { state in
             state.isStopping = true
@@ -94,7 +94,7 @@ package final class TraceExporter: Sendable {
         }
     }
 
-    /// Sends a request, and tries again after temporary failures.
+    /// Sends the traces in one request, and tries again after temporary failures.
     private func export(_ traces: ArraySlice<PhotoTrace>) {
         guard !isOverdue else { return drop(traces) }
         let body = OTLP.request(traces, of: settings.resource)
@@ -108,7 +108,7 @@ package final class TraceExporter: Sendable {
         state.withLock { $0.isFailing = false }
     }
 
-    /// Logs a failure once, until a request succeeds.
+    /// Logs a failure. Further failures are not logged until a request has succeeded.
     private func warn(_ detail: String, _ traces: Int) {
         let isFirst = state.withLock { state in
             defer { state.isFailing = true }
@@ -124,7 +124,7 @@ package final class TraceExporter: Sendable {
         state.withLock { $0.spansDropped += traces.reduce(0) { $0 + $1.spanCount } }
     }
 
-    /// - Returns: why the collector did not accept the request; nil if it did.
+    /// - Returns: the reason why the collector did not accept the request; nil if it did.
     private func post(_ body: [UInt8]) -> (detail: String, isTemporary: Bool)? {
         let post = WebPost(headers: settings.headers, timeout: Self.requestTimeout) { [self] in isOverdue }
         do throws(TransferError) {
@@ -139,7 +139,7 @@ package final class TraceExporter: Sendable {
 
     private var isOverdue: Bool { state.withLock { $0.deadline.map { .now >= $0 } ?? false } }
 
-    /// Waits. Returns false if the exporter is stopping.
+    /// Waits for `pause`, or until the exporter is stopping. Returns false if the exporter is stopping.
     private func pausedFor(_ pause: Duration) -> Bool {
         let end = ContinuousClock.now + pause
         while !state.withLock({ $0.isStopping }), .now < end { news.wait(timeout: end - .now) }

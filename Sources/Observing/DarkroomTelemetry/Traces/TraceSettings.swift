@@ -1,7 +1,7 @@
 import DarkroomModel
 import DarkroomTransfer
 
-/// Where and how traces are exported, from the environment variables of OpenTelemetry:
+/// The settings for the export of traces, from the environment variables of OpenTelemetry:
 /// https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/
 ///
 /// As the specification demands, a variable with an empty value counts as not set, and a variable with an invalid value
@@ -12,16 +12,16 @@ package struct TraceSettings: Sendable {
     /// Header lines of each request.
     let headers: [String]
     let sampler: TraceSampler
-    /// The attributes of the resource, with `service.name`, sorted by their names.
+    /// The attributes of the resource, including `service.name`, sorted by their names.
     let resource: [(key: String, value: String)]
 
-    /// The value of `service.name` by default.
+    /// The default value of `service.name`.
     static let serviceName = "darkroom"
 
     /// - Parameters:
     ///   - instance: the value of `service.instance.id`, unique for each process.
     ///   - warn: called with a text about each variable that is ignored.
-    /// - Returns: nil if no endpoint is given, if traces are switched off, or if nothing is sampled.
+    /// - Returns: nil if no endpoint is given, if traces are switched off, or if the sampler takes no photo.
     package init?(_ environment: [String: String], instance: String, warn: (String) -> Void) {
         let variables = environment.filter { !$0.value.isEmpty }
         guard variables["OTEL_SDK_DISABLED"]?.lowercased() != "true", variables["OTEL_TRACES_EXPORTER"] != "none",
@@ -63,7 +63,7 @@ package struct TraceSettings: Sendable {
         return base + "/v1/traces"
     }
 
-    /// The header lines. The warning does not contain the value, which may be a secret.
+    /// The header lines of each request. Warnings do not contain the value of the variable, which may be a secret.
     private static func headers(_ variables: [String: String], _ warn: (String) -> Void) -> [String] {
         let own = ["Content-Type: application/json", "User-Agent: darkroom/\(darkroomVersion)"]
         guard let text = variables["OTEL_EXPORTER_OTLP_HEADERS"] else { return own }
@@ -84,7 +84,7 @@ package struct TraceSettings: Sendable {
     }
 
     /// Parses `KEY=VALUE,KEY=VALUE` with percent-encoded values, the format of W3C Baggage without properties.
-    /// - Returns: nil if the text is something else.
+    /// - Returns: the pairs; nil if the text does not have this format.
     static func pairs(_ text: String) -> [(key: String, value: String)]? {
         var pairs: [(key: String, value: String)] = []
         for part in text.split(separator: ",", omittingEmptySubsequences: false) {

@@ -1,7 +1,7 @@
-/// How many requests a host gets at the same time. It grows while the host answers as fast as before, and shrinks when
-/// the host becomes slower or refuses requests. A plain value.
+/// The limit of requests that a host gets at the same time. The limit grows while the host answers as fast as before,
+/// and shrinks when the host becomes slower or refuses requests. A plain value.
 struct ConnectionLimit {
-    /// The number of connections of a host that is not known yet.
+    /// The limit for a host that has not answered yet.
     static let start = 4
     static let most = 32
     /// The largest number of requests to a host with HTTP/2. A single connection carries them.
@@ -9,7 +9,7 @@ struct ConnectionLimit {
 
     private(set) var current = start
     private var most = Self.most
-    /// Whether the limit grows by half each round, as it does until the host becomes slower for the first time.
+    /// Whether the limit grows by half each round. This is true until the host becomes slower for the first time.
     private var isStarting = true
     /// The best average time to the first byte, which grows slowly, because the host may change.
     private var best: Duration?
@@ -22,7 +22,7 @@ struct ConnectionLimit {
     }
 
     /// - Parameters:
-    ///   - time: from the request to the first byte.
+    ///   - time: the time from the request to the first byte.
     ///   - isFull: whether as many requests as allowed were under way.
     mutating func answered(after time: Duration, isFull: Bool) {
         round.answers += 1
@@ -42,7 +42,7 @@ struct ConnectionLimit {
         }
     }
 
-    /// Other workers have found the limit.
+    /// Adopts the limit that other workers have found.
     mutating func adopt(_ limit: Int) {
         guard limit != current else { return }
         if limit < current { isStarting = false }

@@ -1,11 +1,11 @@
 import DarkroomText
 import Foundation
 
-/// How long the last requests to a host took to the first byte: a histogram of 32 bytes, because many hosts are
+/// The times to the first byte of the last requests to a host. The histogram has only 32 bytes, because many hosts are
 /// remembered. A plain value.
 struct FirstByteTimes {
-    /// Bucket 0 counts times below √2 ms. The bounds of each further bucket are √2 times those of the bucket before it,
-    /// and the last bucket counts all times from 46 s.
+    /// Bucket 0 counts times below √2 ms. The bounds of each further bucket are √2 times the bounds of the previous
+    /// bucket. The last bucket counts all times of 46 s or more.
     private var counts = SIMD32<UInt8>()
 
     mutating func add(_ time: Duration) {
@@ -16,7 +16,7 @@ struct FirstByteTimes {
         counts[bucket] += 1
     }
 
-    /// A time that this share of the requests did not exceed, accurate to a fifth; nil without requests.
+    /// A time that this proportion of the requests did not exceed, accurate to 20 %; nil without requests.
     func quantile(_ share: Double) -> Duration? {
         let total = (0..<32).reduce(0) { $0 + Int(counts[$1]) }
         guard total > 0 else { return nil }

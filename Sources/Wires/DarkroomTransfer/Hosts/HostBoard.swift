@@ -1,11 +1,11 @@
 import DarkroomConcurrency
 
-/// The last overview of the hosts. The thread of an engine publishes it when another thread asks for it, at most once a
-/// second, so that readers never wait for that thread.
+/// The last overview of the hosts. When another thread reads the overview, the thread of the engine is asked to publish
+/// a newer one, at most once a second. Readers never wait for the thread of the engine.
 final class HostBoard: Sendable {
     private struct State {
         var overview = HostOverview()
-        /// When the overview was asked for last; nil if never.
+        /// The time at which a newer overview was last requested; nil if never.
         var asked: ContinuousClock.Instant?
     }
 
@@ -13,8 +13,8 @@ final class HostBoard: Sendable {
 
     private let state = Locked(State())
 
-    /// Returns the last overview. If the last request for a newer one is at least a second old, calls `ask`, which requests
-    /// it from the engine.
+    /// Returns the last overview. If the last request for a newer overview is at least a second old, calls `ask`, which
+    /// requests one from the engine.
     func read(_ now: ContinuousClock.Instant = .now, ask: () -> Void) -> HostOverview {
         let (overview, isDue) = state.withLock { state in
             let isDue = state.asked.map { now - $0 >= Self.interval } ?? true

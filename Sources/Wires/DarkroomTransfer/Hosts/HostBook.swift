@@ -1,15 +1,15 @@
 import DarkroomHosts
 
-/// Which waiting transfer begins next: the order of the waiting ones, what is known about their hosts, and the places. A
-/// plain value that gets the time, so that it is tested without a server. Each call costs the same for 10 waiting
-/// elements (transfers) as for 20,000.
+/// Decides which waiting transfer begins next, from the order of the waiting transfers, the conditions of their hosts,
+/// and the number of places. A plain value whose methods get the time as an argument, so that tests need no server.
+/// Each call costs the same for 10 waiting elements (transfers) as for 20,000.
 ///
 /// Elements of the highest priority begin first. Within a priority, groups take turns and hosts take turns, so that a
-/// large group does not delay a small group. Places are applied to each priority: ``places`` limits the running elements
-/// of this priority and of higher priorities. Therefore an element never has to wait for an element of a lower priority
-/// to end, even if the host of that element is slow.
+/// large group does not delay a small group. For each priority, ``places`` limits the number of running elements of
+/// this priority and of higher priorities. Therefore an element never has to wait until an element of a lower priority
+/// has ended, even if the host of the other element is slow.
 struct HostBook<Element: AnyObject> {
-    /// The priority of an element and whether it is first within its priority: a ``TransferOrder`` without its group.
+    /// A ``TransferOrder`` without its group: the priority of an element, and whether it is first within this priority.
     private struct Rank: Hashable, Comparable {
         let priority: Int
         let isFirst: Bool
@@ -24,7 +24,7 @@ struct HostBook<Element: AnyObject> {
         }
     }
 
-    /// A waiting element. It is valid if it has the latest ticket of its element.
+    /// A waiting element. The entry is valid if its ticket is the latest ticket of the element.
     private struct Entry {
         let element: Element
         let ticket: Int
@@ -38,7 +38,7 @@ struct HostBook<Element: AnyObject> {
 
     private struct Host {
         var condition: HostCondition
-        /// The first of the queues with the highest rank is next, and then moves to the end.
+        /// The queues of the host. The first queue with the highest rank gives the next element, and moves to the end.
         var queues: [WaitQueue] = []
         /// The number of valid entries.
         var waiting = 0
@@ -46,7 +46,7 @@ struct HostBook<Element: AnyObject> {
         var stale = 0
         /// The lists of `ready` that contain the host.
         var listed: Set<Rank> = []
-        /// Its earliest entry in `timed`.
+        /// The time of the earliest entry of the host in `timed`.
         var timed: ContinuousClock.Instant?
         /// The time since which no element waits or runs; nil if an element waits or runs.
         var idleSince: ContinuousClock.Instant?
@@ -55,19 +55,20 @@ struct HostBook<Element: AnyObject> {
         var isIdle: Bool { waiting == 0 && condition.running == 0 }
     }
 
-    /// When the host is exchanged with other workers.
+    /// The state of the exchanges of a host with other workers.
     private struct Exchange {
-        /// Its earliest entry in `exchanges`.
+        /// The time of the earliest entry of the host in `exchanges`.
         var time: ContinuousClock.Instant?
-        /// The exchange under way; nil if none is. The worker had `permits` when it began.
+        /// The exchange that is under way; nil if there is none. `permits` is the number of permits of the worker when
+        /// the exchange began.
         var sent: (use: HostUse, learned: HostCondition.Learned, permits: Int)?
-        /// How many requests the worker wanted in the last exchange.
+        /// The number of requests that the worker wanted in the last exchange.
         var wanted = 0
         /// Whether the other workers know that this worker uses the host.
         var isMember = false
-        /// When the next one may begin.
+        /// The earliest time of the next exchange.
         var earliest: ContinuousClock.Instant
-        /// When it must, while the host is in use.
+        /// The latest time of the next exchange while the host is in use.
         var latest: ContinuousClock.Instant
     }
 
@@ -76,14 +77,14 @@ struct HostBook<Element: AnyObject> {
         let ticket: Int
     }
 
-    /// How long a host is remembered after its last element, and how many such hosts at most.
+    /// The time for which a host is remembered after its last element, and the largest number of remembered hosts.
     private static var memory: (time: Duration, hosts: Int) { (.seconds(600), 100_000) }
 
-    /// For each priority, how many elements of this priority and of higher priorities may run at the same time.
+    /// For each priority, the largest number of elements of this and higher priorities that run at the same time.
     let places: Int
-    /// The least time between two elements of all hosts together; nil: none. Elements without a host do not count.
+    /// The shortest interval between two elements of all hosts; nil: no limit. Elements without a host do not count.
     private let interval: Duration?
-    /// When the next element with a host may begin according to ``interval``.
+    /// The time at which the next element with a host may begin according to ``interval``.
     private var nextTurn: ContinuousClock.Instant?
     /// ``nextTurn``, if the last call of ``next(_:)`` returned no element because of it.
     private var heldUntil: ContinuousClock.Instant?
@@ -94,16 +95,17 @@ struct HostBook<Element: AnyObject> {
     private var waiting: [ObjectIdentifier: Waiting] = [:]
     private var tickets = 0
     private var running: [Int: Int] = [:]
-    /// The hosts that may begin an element of this rank, and hosts that no longer may. The first one is next.
+    /// For each rank, the hosts that may begin an element of this rank. Hosts that no longer may are removed when they
+    /// become the first. The first host is next.
     private var ready: [Rank: ArraySlice<String>] = [:]
     /// The hosts that may begin an element at a later time.
     private var timed = Timeline<String>()
     /// The hosts in the order in which they became idle, including hosts that are no longer idle.
     private var idle: ArraySlice<(since: ContinuousClock.Instant, host: String)> = []
 
-    /// Whether hosts are shared with other workers. Then a host gets no request before the first reply to an exchange.
+    /// Whether hosts are shared with other workers. If so, a host gets no request before its first exchange.
     private var isShared: Bool
-    /// The hosts that must be exchanged with other workers, including hosts for which this is no longer true.
+    /// The hosts whose facts may need an exchange with other workers.
     private var exchanges = Timeline<String>()
 
     /// - Parameter rules: the rules for a host.
@@ -120,7 +122,7 @@ struct HostBook<Element: AnyObject> {
     /// The number of waiting elements.
     var count: Int { waiting.count }
 
-    /// The number of hosts, with those that are only remembered.
+    /// The number of hosts, including hosts that are only remembered.
     var hostCount: Int { hosts.count }
 
     func condition(of host: String) -> HostCondition? { hosts[host]?.condition }
@@ -134,14 +136,15 @@ struct HostBook<Element: AnyObject> {
         hosts[host]?.queues.flatMap { $0.entries }.filter(isValid).map(\.element) ?? []
     }
 
-    /// Why the elements of a host fail now; nil if they don't.
+    /// The reason why the elements of a host fail now; nil if they do not fail.
     func verdict(on host: String, _ now: ContinuousClock.Instant) -> HostCondition.Verdict? {
         hosts[host]?.condition.verdict(now)
     }
 
     // MARK: Waiting elements
 
-    /// Adds an element, which waits for ``next(_:)``. Its host should have no verdict (``verdict(on:_:)``).
+    /// Adds an element, which waits for ``next(_:)``. The caller should add the element only if ``verdict(on:_:)``
+    /// returns nil for its host.
     mutating func add(_ element: Element, host: String, order: TransferOrder, _ now: ContinuousClock.Instant) {
         tickets += 1
         waiting[ObjectIdentifier(element)] = Waiting(host: host, ticket: tickets)
@@ -172,8 +175,8 @@ struct HostBook<Element: AnyObject> {
         add(element, host: place.host, order: order, now)
     }
 
-    /// Counts an entry of a host that is no longer valid. If most entries are not, drops them, so that an element whose
-    /// order changes often does not fill the memory.
+    /// Counts an entry of a host that is no longer valid. If most entries are invalid, drops the invalid entries, so
+    /// that an element whose order changes often does not fill the memory.
     private mutating func invalidateEntry(of name: String) {
         guard var host = take(name) else { return }
         host.waiting -= 1
@@ -199,7 +202,7 @@ struct HostBook<Element: AnyObject> {
 
     // MARK: Running elements
 
-    /// Begins the next element that may begin now. Returns nil if there is none.
+    /// Begins the next element that may begin now. Returns nil if no element may begin.
     mutating func next(_ now: ContinuousClock.Instant) -> Element? {
         while let (time, name) = timed.popDue(now) {
             guard var host = take(name) else { continue }
@@ -234,12 +237,12 @@ struct HostBook<Element: AnyObject> {
         return nil
     }
 
-    /// When ``next(_:)`` may return an element even if no other method is called before; nil if never.
+    /// The time at which ``next(_:)`` may return an element even if no other method is called until then; nil if never.
     var nextTime: ContinuousClock.Instant? {
         [timed.nextTime, waiting.isEmpty ? nil : heldUntil].compactMap(\.self).min()
     }
 
-    /// An element of `host` that ``next(_:)`` returned at `start` has ended.
+    /// Must be called when an element of `host` that ``next(_:)`` returned at `start` has ended.
     mutating func ended(
         _ host: String, priority: Int, _ sign: HostSign, begun start: ContinuousClock.Instant,
         _ now: ContinuousClock.Instant
@@ -250,10 +253,10 @@ struct HostBook<Element: AnyObject> {
         putBack(state, host, now)
     }
 
-    /// `host` has sent a body completely.
+    /// Must be called when `host` has sent a complete body.
     mutating func delivered(_ host: String) { hosts[host]?.condition.delivered() }
 
-    /// `host` has answered a request, whose element still runs.
+    /// Must be called when `host` has answered a request of an element that still runs.
     mutating func answered(_ host: String, isMultiplexed: Bool) {
         hosts[host]?.condition.answered(isMultiplexed: isMultiplexed)
     }
@@ -294,10 +297,10 @@ struct HostBook<Element: AnyObject> {
 
     private func isValid(_ entry: Entry) -> Bool { waiting[ObjectIdentifier(entry.element)]?.ticket == entry.ticket }
 
-    /// Takes a host out, so that its queues can be changed without a copy. ``putBack(_:_:_:)`` must follow.
+    /// Removes a host from ``hosts``, so that its queues can be changed without a copy. The caller must store it again.
     private mutating func take(_ host: String) -> Host? { hosts.removeValue(forKey: host) }
 
-    /// Puts a host back, and lists it where it may begin an element now or later.
+    /// Stores a host again. If the host may begin an element now or later, also adds the host to `ready` or `timed`.
     private mutating func putBack(_ state: Host, _ name: String, _ now: ContinuousClock.Instant) {
         var state = state
         if state.waiting > 0, let time = state.condition.nextBegin(now) {
@@ -316,7 +319,7 @@ struct HostBook<Element: AnyObject> {
         noteIfIdle(name, now)
     }
 
-    /// Begins to count the time of an idle host, and forgets the hosts that are idle for too long.
+    /// Records the time at which a host became idle, and forgets hosts that are idle for too long.
     private mutating func noteIfIdle(_ host: String, _ now: ContinuousClock.Instant) {
         guard let state = hosts[host], state.isIdle, state.idleSince == nil else { return }
         hosts[host]?.idleSince = now
@@ -343,14 +346,15 @@ struct HostBook<Element: AnyObject> {
     /// The longest time between two exchanges of a host with many users.
     private static var longestExchangeInterval: Duration { .seconds(2) }
 
-    /// The time until the next exchange of a host in use. The more users, the longer, so that the host costs Redis no more.
+    /// The time until the next exchange of a host in use. This time grows with the number of users, so that many users
+    /// of a host do not cost Redis more than a few.
     private static func exchangeInterval(after share: HostShare, isTroubled: Bool) -> Duration {
         if isTroubled { return slowExchangeInterval }
         let interval = Duration.milliseconds(share.isContended ? 100 : 500)
         return min(longestExchangeInterval, max(interval, .milliseconds(5 * share.users)))
     }
 
-    /// When ``takeUses(_:_:)`` has something to tell; nil if never.
+    /// The time at which ``takeUses(_:_:)`` may return uses; nil if never.
     var nextExchange: ContinuousClock.Instant? { exchanges.nextTime }
 
     private func newHost(_ name: String, _ now: ContinuousClock.Instant) -> Host {
@@ -376,12 +380,12 @@ struct HostBook<Element: AnyObject> {
         exchanges.add(name, at: time)
     }
 
-    /// How many requests of the host would be under way if no other worker used it.
+    /// The number of requests to the host that would be under way if no other worker used the host.
     private func wanted(_ host: Host) -> Int {
         max(host.condition.running, min(host.condition.ownLimit, host.condition.running + host.waiting))
     }
 
-    /// What to tell the other workers now. ``apply(_:to:_:)`` must follow for each of these hosts.
+    /// The uses to tell the other workers now. ``apply(_:to:_:)`` must follow for each of these hosts.
     /// - Parameter most: the largest number of hosts.
     mutating func takeUses(_ most: Int, _ now: ContinuousClock.Instant) -> [HostUse] {
         var uses: [HostUse] = []
@@ -402,12 +406,12 @@ struct HostBook<Element: AnyObject> {
         host.exchange.sent = (use, learned, permits)
         host.exchange.isMember = use.wanted > 0
         host.exchange.wanted = use.wanted
-        // The other permits may belong to another worker as soon as Redis gets the message.
+        // The unused permits may belong to another worker as soon as Redis gets the message.
         host.condition.sharing?.permits = min(permits, use.running)
         return use
     }
 
-    /// What to tell the other workers when this worker ends: it leaves all hosts.
+    /// The uses to tell the other workers when this worker ends: it no longer needs any host.
     mutating func leaveAll(_ now: ContinuousClock.Instant) -> [HostUse] {
         hosts.compactMap { name, host in
             guard host.exchange.isMember else { return nil }
@@ -418,8 +422,8 @@ struct HostBook<Element: AnyObject> {
     }
 
     /// Handles the end of an exchange.
-    /// - Parameter share: the reply; nil if the other workers cannot be reached. Then this worker keeps to its permits, and
-    ///   sends one request at a time to a host for which it has none.
+    /// - Parameter share: the reply; nil if the other workers cannot be reached. If nil, this worker keeps its permits,
+    ///   and sends one request at a time to a host for which it has none.
     mutating func apply(_ share: HostShare?, to name: String, _ now: ContinuousClock.Instant) {
         if share?.isAlone == true { isShared = false }
         guard var host = take(name) else { return }

@@ -1,25 +1,25 @@
 import DarkroomHosts
 
-/// The exchange of what is known about a host with other workers, so that a host never gets more requests from all of them
-/// than from one.
+/// The exchange of the condition of a host with other workers. All workers together never send a host more requests
+/// than one worker alone would.
 extension HostCondition {
     struct Sharing {
-        /// How many requests this worker may have under way.
+        /// The number of requests that this worker may have under way.
         var permits = 0
-        /// Which part of all permits this worker has; its part of the rate.
+        /// The part of all permits that this worker has, which is also its part of the rate; from 0 to 1.
         var part = 1.0
         /// Whether a worker waits for its share of the permits.
         var isContended = false
         /// The number of the state that the other workers know.
         fileprivate var version = 0
-        /// What the other workers know.
+        /// The facts that the other workers know.
         fileprivate var known = Learned()
     }
 
-    /// What a worker learns about a host, and other workers want to know.
+    /// The facts about a host that a worker learns and tells other workers.
     struct Learned: Equatable {
         fileprivate var limit: Int?
-        /// In requests per 1,000 s.
+        /// The rate in requests per 1,000 s.
         fileprivate var rate: Int?
         fileprivate var state = State.unknown
     }
@@ -33,7 +33,7 @@ extension HostCondition {
             state: state)
     }
 
-    /// Whether there is something that the other workers do not know.
+    /// Whether this worker has learned a fact that the other workers do not know.
     var hasNews: Bool {
         guard let known = sharing?.known else { return false }
         let learned = learned
@@ -41,17 +41,17 @@ extension HostCondition {
             || change(known.rate, learned.rate) != nil
     }
 
-    /// A host that was never in trouble is not news. A host that is too slow is not news either, because the network of
-    /// this worker may be slow.
+    /// The state of a host that was never in trouble is not news. A host that is too slow is not news either, because
+    /// the network of this worker may be slow.
     private func isNews(_ state: State, _ known: State) -> Bool {
         switch (state, known) {
-        case (.slow, .down), (.slow, .paused): true  // the others must learn that the host answers
+        case (.slow, .down), (.slow, .paused): true  // the other workers must learn that the host answers
         case (.unknown, _), (.slow, _), (.up, .unknown), (.up, .slow), (.up, .up): false
         default: state != known
         }
     }
 
-    /// A change by less than a fiftieth is none.
+    /// The change of a number. A difference of 2 % or less does not count as a change.
     private func change(_ old: Int?, _ new: Int?) -> HostUse.Change? {
         guard new != old else { return nil }
         guard let new else { return .lowered(to: 0) }
@@ -60,8 +60,8 @@ extension HostCondition {
         return new > old ? .raised(to: new) : .lowered(to: new)
     }
 
-    /// What to tell the other workers, and what they will know then.
-    /// - Parameter wanted: how many requests this worker would have under way; 0 if it no longer needs the host.
+    /// The use to tell the other workers, and the facts that they will know after it.
+    /// - Parameter wanted: the number of requests that this worker wants to have under way; 0 if it needs none.
     func use(_ host: String, wanted: Int, _ now: ContinuousClock.Instant) -> (use: HostUse, learned: Learned) {
         let most = rules.perHost ?? ConnectionLimit.mostStreams
         var use = HostUse(host: host, limit: rules.perHost ?? connections.current, most: most)
@@ -88,8 +88,9 @@ extension HostCondition {
 
     /// Handles the reply to an exchange.
     /// - Parameters:
-    ///   - use: what was told in the exchange.
-    ///   - sent: what was learned until then. What this worker has learned since is newer than the reply.
+    ///   - use: the use that was told in the exchange.
+    ///   - sent: the facts that were learned before the exchange. Facts that this worker has learned since then are
+    ///     newer than the reply.
     mutating func apply(_ share: HostShare, to use: HostUse, sent: Learned, _ now: ContinuousClock.Instant) {
         guard !share.isAlone, var sharing else {
             sharing = nil
@@ -101,7 +102,7 @@ extension HostCondition {
         sharing.isContended = share.isContended
         if share.permits > 0 { sharing.part = Double(share.permits) / Double(max(share.permits, share.all)) }
         pace?.setPart(sharing.part, now)
-        // The first request of a worker that joins others must not come at once.
+        // If a worker begins to share a host with other workers, its first request must wait for its turn.
         if sharing.part < 1, lastTurn == nil { lastTurn = now }
         if rules.perHost == nil {
             if let limit = share.limit, learned.limit == sent.limit { connections.adopt(limit) }
@@ -141,7 +142,7 @@ extension HostCondition {
             state = .paused(until: now + next)
             refusals = max(1, refusals, count)
         case .troubled(.down, let since, let next, let count):
-            // The host answers this worker: then the network of the other worker is down.
+            // The host has answered this worker more recently, so only the network of the other worker is down.
             if hasAnswered, let lastAnswer, lastAnswer > (others ?? now - since) + .seconds(1) { return }
             state = .down(since: now - since, next: now + next)
             probes = max(probes, count)

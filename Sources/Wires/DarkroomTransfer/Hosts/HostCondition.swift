@@ -1,47 +1,49 @@
-/// What is known about a host, and what it may get now. A plain value that gets the time, so that it is tested without
-/// a server.
+/// The facts that are known about a host, and the requests that it may get now. A plain value whose methods get the
+/// time as an argument, so that tests need no server.
 struct HostCondition {
     enum State: Equatable {
         case unknown
         case up
         /// The host has refused requests.
         case paused(until: ContinuousClock.Instant)
-        /// The host has not answered several times in a row. At `next`, a single request tries whether it does.
+        /// The host has not answered several requests in a row. At `next`, a single request tries whether it does.
         case down(since: ContinuousClock.Instant, next: ContinuousClock.Instant)
-        /// The host has sent several bodies in a row too slowly, or several have stalled and none was completed. At `next`, a
-        /// single request tries again.
+        /// The host has sent several bodies in a row too slowly, or several bodies have stalled and none was completed.
+        /// At `next`, a single request tries again.
         case slow(next: ContinuousClock.Instant)
     }
 
-    /// Why the photos of a host fail.
+    /// The reason why the photos of a host fail.
     enum Verdict: Equatable { case unreachable, refuses, tooSlow }
 
     struct Rules {
-        /// How long a host may give no sign of life, or refuse all requests, before its photos fail.
+        /// The time for which a host may be silent or refuse all requests before its photos fail.
         var patience = Duration.seconds(60)
-        /// The largest number of requests at the same time; nil: it is learned (``ConnectionLimit``).
+        /// The largest number of requests at the same time; nil: ``ConnectionLimit`` learns this number.
         var perHost: Int?
-        /// The least time between two requests; nil: none, unless the host refuses requests.
+        /// The shortest interval between two requests; nil: no such limit, unless the host refuses requests.
         var interval: Duration?
     }
 
     /// After this many attempts without an answer, the host is down.
     static let mostSilences = 3
-    /// After this many lonely refusals, they concern the photos alone.
+    /// A lonely refusal is a status 503 although no other request was under way and the rate was low. After this many
+    /// lonely refusals, a status 503 counts as a failure of the photo, and not as a refusal.
     private static let mostLonelyRefusals = 3
-    /// How long they do.
+    /// The time for which a status 503 counts as a failure of the photo, from the first lonely refusal on.
     private static let lonelyTime = Duration.seconds(120)
-    /// After this many bodies that were sent too slowly, without another one, the host is slow.
+    /// After this many bodies in a row that were sent too slowly, the host is slow.
     private static let mostSlow = 2
-    /// How long the photos of a slow host fail without another try.
+    /// The time for which the photos of a slow host fail without a further request.
     private static let slowPause = Duration.seconds(60)
-    /// The rate after the first refusal, in requests per second, unless the host has answered more.
+    /// The rate after the first refusal, in requests per second. The rate is higher if the host has answered more than
+    /// twice this rate.
     private static let firstRate = 4.0
     private static let firstPause = Duration.milliseconds(250)
     private static let longestPause = Duration.seconds(8)
     private static let firstProbe = Duration.seconds(1)
-    /// Between two probes of a host that is down, the pause grows to this one. After a minute, it grows with the time for which
-    /// the host is down, to at most ``longestProbe``.
+    /// The pause between two probes of a host that is down grows to this value at first. After a minute, the pause
+    /// grows with the time for which the host is down, to at most ``longestProbe``.
     private static let usualProbe = Duration.seconds(10)
     private static let longestProbe = Duration.seconds(300)
     /// The shortest pause that counts as a standstill. Shorter pauses only spread the requests. Operations with photos
@@ -59,26 +61,27 @@ struct HostCondition {
     /// Whether the host uses HTTP/2, according to its last response.
     private(set) var isMultiplexed = false
     var pace: RequestPace?
-    /// When the host answered last; before the first answer: when the first attempt began.
+    /// The time at which the host answered last; before the first answer, the time at which the first attempt began.
     var lastAnswer: ContinuousClock.Instant?
     var silences = 0
     var slows = 0
-    /// The responses that stalled since the last body that the host completed, and when the first and the last one did.
+    /// The number of responses that stalled since the last body that the host completed, and the times of the first and
+    /// the last stall.
     private var stalls: (count: Int, first: ContinuousClock.Instant, last: ContinuousClock.Instant)?
-    /// The requests that were refused (503) though they were the only ones, at a low rate.
+    /// The number of lonely refusals, see ``mostLonelyRefusals``.
     private var lonelyRefusals = 0
     private var lonelySince: ContinuousClock.Instant?
-    /// Whether the host has answered since its rate is learned.
+    /// Whether the host has answered since this worker began to learn its rate.
     private var hasAnsweredInPace = false
-    /// When the last request began, or would have begun, according to ``Rules/interval``.
+    /// The turn of the last request according to ``Rules/interval``: the time at which it began, or might have begun.
     var lastTurn: ContinuousClock.Instant?
     /// Whether the host has ever answered.
     private(set) var hasAnswered = false
     var probes = 0
-    /// The refusals since the last answer, where those of requests under way at the same time count once.
+    /// The number of refusals since the last answer. Refusals of simultaneous requests count once.
     var refusals = 0
     var lastRefusal: ContinuousClock.Instant?
-    /// The answers of the current and of the last second with answers.
+    /// The numbers of answers in the current second, and in the last second with answers before it.
     private var recent: (answers: Int, before: Int, since: ContinuousClock.Instant) = (0, 0, .now)
 
     init(_ rules: Rules) { self.rules = rules }
@@ -86,24 +89,24 @@ struct HostCondition {
     /// The largest number of requests at the same time.
     var limit: Int { min(ownLimit, sharing?.permits ?? .max) }
 
-    /// The limit if no other worker used the host.
+    /// The limit that would apply if no other worker used the host.
     var ownLimit: Int {
         switch state {
-        case .paused, .down, .slow: 1  // a single one tries whether the host answers
+        case .paused, .down, .slow: 1  // a single request tries whether the host answers
         case .unknown, .up: rules.perHost ?? connections.current
         }
     }
 
     var isLimitFixed: Bool { rules.perHost != nil }
 
-    /// The largest number of requests per second; nil if there is none.
+    /// The largest number of requests per second; nil if there is no limit.
     var rate: Double? { [pace?.rate, fixedRate].compactMap(\.self).min() }
 
     var isRateFixed: Bool { fixedRate.map { $0 == rate } ?? false }
 
     private var fixedRate: Double? { rules.interval.map { .seconds(1) / $0 } }
 
-    /// When a further request may begin; nil if it must wait for the end of a running request.
+    /// The time at which a further request may begin; nil if a running request must end first.
     func nextBegin(_ now: ContinuousClock.Instant) -> ContinuousClock.Instant? {
         guard running < limit else { return nil }
         let opens =
@@ -115,7 +118,7 @@ struct HostCondition {
         return max(now, opens, pace?.next ?? now, nextInTurn ?? now)
     }
 
-    /// When the next request may begin according to ``Rules/interval``.
+    /// The time at which the next request may begin according to ``Rules/interval``.
     private var nextInTurn: ContinuousClock.Instant? {
         guard let interval = rules.interval, let lastTurn else { return nil }
         return lastTurn + interval / part
@@ -129,7 +132,7 @@ struct HostCondition {
     }
 
     /// Handles the end of an attempt.
-    /// - Parameter start: when the attempt began.
+    /// - Parameter start: the time at which the attempt began.
     mutating func ended(_ sign: HostSign, begun start: ContinuousClock.Instant, _ now: ContinuousClock.Instant) {
         let isFull = running >= limit
         running -= 1
@@ -138,7 +141,7 @@ struct HostCondition {
         case .none: break
         case .answered(let time):
             hasAnswered = true
-            // A request that was under way when the host refused others does not end the pause.
+            // A request that was under way when the host refused other requests does not end the pause.
             if case .paused = state, let lastRefusal, start < lastRefusal {
                 lastAnswer = now
                 return
@@ -166,10 +169,10 @@ struct HostCondition {
         case .stalled:
             hasAnswered = true
             lastAnswer = now
-            // As with an answer, a request that was under way when the host refused others does not end the pause.
+            // As with an answer, a request that was under way during a refusal does not end the pause.
             if case .paused(let until) = state, until > now || lastRefusal.map({ start < $0 }) == true { return }
             (silences, probes, refusals) = (0, 0, 0)
-            // After a quiet time, earlier stalls do not count.
+            // If the previous stall was long ago, earlier stalls do not count.
             let earlier = stalls.flatMap { start > $0.last + rules.patience * 2 ? nil : $0 }
             let (count, first) = ((earlier?.count ?? 0) + 1, earlier?.first ?? now)
             stalls = (count, first, now)
@@ -186,16 +189,16 @@ struct HostCondition {
         }
     }
 
-    /// The time until the next probe of a host that is down: the longer it is down, the longer.
+    /// The time until the next probe of a host that is down. This time grows with the time for which the host is down.
     private func probePause(_ since: ContinuousClock.Instant, _ now: ContinuousClock.Instant) -> Duration {
         var longest = min((now - since) / 6, Self.longestProbe)
-        // The last probe is not long before the patience is over.
+        // The last probe must come shortly before the patience is over.
         if let lastAnswer { longest = min(longest, lastAnswer + rules.patience - now) }
         longest = max(longest, Self.usualProbe)
         return min(longest, Self.firstProbe * (1 << min(probes - 1, 10)))
     }
 
-    /// Call this when the host has sent a complete body: earlier stalls no longer count.
+    /// Must be called when the host has sent a complete body: earlier stalls no longer count.
     mutating func delivered() { stalls = nil }
 
     mutating func answered(isMultiplexed: Bool) {
@@ -232,7 +235,8 @@ struct HostCondition {
         }
     }
 
-    /// Whether the host refuses single photos, however few requests it gets. Then its refusals say nothing about the rate.
+    /// Whether a status 503 of the host concerns a single photo, because the host sends it however few requests it
+    /// gets. If so, the status says nothing about the rate.
     private mutating func isPhotosFault(_ now: ContinuousClock.Instant) -> Bool {
         if let lonelySince, now - lonelySince > Self.lonelyTime { (lonelyRefusals, self.lonelySince) = (0, nil) }
         if lonelyRefusals < Self.mostLonelyRefusals, running == 0, part == 1, let pace, pace.rate <= Self.firstRate,
@@ -273,7 +277,8 @@ struct HostCondition {
         }
     }
 
-    /// Why the photos of the host fail now; nil if they may be got. A verdict ends when the host may be tried again.
+    /// The reason why the photos of the host fail now; nil if they may be downloaded. The verdict ends when the host
+    /// may get a request again.
     func verdict(_ now: ContinuousClock.Instant) -> Verdict? {
         guard let lastAnswer else { return nil }
         switch state {

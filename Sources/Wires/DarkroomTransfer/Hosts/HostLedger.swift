@@ -1,6 +1,6 @@
-/// Counts the transfers that have ended, by group and host, in bounded memory: of each group the hosts with the largest
-/// numbers of transfers, and the sum of the others; of the groups those that were used last. Also counts the transfers
-/// that wait, but not in this engine. A plain value.
+/// Counts the transfers that have ended, by group and host. To bound the memory, the ledger keeps only the groups that
+/// were used last. In each group, it keeps the hosts with the largest numbers of transfers, and the sum of all other
+/// hosts. The ledger also counts deferred transfers, which wait outside the engine. A plain value.
 struct HostLedger {
     private struct Group {
         var hosts: [String: HostReport.Counts] = [:]
@@ -9,17 +9,17 @@ struct HostLedger {
     }
 
     static let mostGroups = 64
-    /// With more hosts in a group than this, half of them are added to the others.
+    /// If a group has more hosts than this, half of this number are kept, and the counts of the others are added up.
     static let mostHosts = 128
 
     static let mostDeferred = 10_000
 
     private var groups: [String: Group] = [:]
     private var uses = 0
-    /// Transfers that wait until a time, and count until then.
+    /// The numbers of deferred transfers. They count until the time `due`.
     private var deferred: ArraySlice<(host: String, group: String, count: Int, due: ContinuousClock.Instant)> = []
 
-    /// - Parameter failure: why the transfer failed; nil if it has downloaded a body.
+    /// - Parameter failure: the reason why the transfer failed; nil if it has downloaded a body.
     mutating func count(_ host: String, group: String, failure: TransferError.Code? = nil) {
         guard !host.isEmpty, failure != .cancelled else { return }
         uses += 1
@@ -41,7 +41,7 @@ struct HostLedger {
         }
     }
 
-    /// Counts transfers that wait until `due`, and that this or another engine continues then.
+    /// Counts deferred transfers, which this or another engine continues at `due`.
     mutating func count(
         deferred waiting: [String: Int], group: String, until due: ContinuousClock.Instant,
         _ now: ContinuousClock.Instant

@@ -6,9 +6,9 @@ package struct HostReport: Sendable {
         case up
         /// The host has refused requests.
         case paused(until: ContinuousClock.Instant)
-        /// The host does not answer. At `next`, a single request tries whether it does.
+        /// The host does not answer. At `next`, a single request tries whether it answers again.
         case down(since: ContinuousClock.Instant, next: ContinuousClock.Instant)
-        /// The host has sent several bodies too slowly. At `next`, a single request tries whether it still does.
+        /// The host has sent several bodies too slowly. At `next`, a single request tries whether it is still slow.
         case slow(next: ContinuousClock.Instant)
 
         package var word: String {
@@ -22,16 +22,17 @@ package struct HostReport: Sendable {
         }
     }
 
-    /// Numbers of transfers of one group.
+    /// The numbers of transfers of one group.
     package struct Counts: Sendable, Equatable {
-        /// The transfers that wait for the name of the host, for their turn or for their next attempt.
+        /// The number of transfers that wait for the addresses of the host, for their turn, or for their next attempt.
         package var waiting = 0
-        /// The transfers that have ended with a body.
+        /// The number of transfers that have ended with a body.
         package var downloaded = 0
-        /// The transfers that have failed. A cancelled transfer does not count.
+        /// The numbers of transfers that have failed, by code. A cancelled transfer does not count.
         package var failed: [TransferError.Code: Int] = [:]
 
-        /// Codes contain the status of the server, so that a server could cause any number of codes.
+        /// The largest number of codes. Without this limit, a server could cause any number of codes, because codes
+        /// contain the status of the response.
         private static let mostCodes = 32
 
         var ended: Int { failed.values.reduce(downloaded, +) }
@@ -49,18 +50,17 @@ package struct HostReport: Sendable {
 
     package let host: String
     package var state = State.unknown
-    /// The requests that run now.
+    /// The number of requests under way.
     package var running = 0
     /// The largest number of requests at the same time.
     package var allowed = 0
     /// Whether ``TransferConfiguration/perHost`` sets `allowed`.
     package var isAllowedFixed = false
-    /// The largest number of requests per second; nil if there is none.
+    /// The largest number of requests per second; nil if there is no limit.
     package var rate: Double?
     /// Whether ``TransferConfiguration/rate`` sets `rate`.
     package var isRateFixed = false
-    /// The time from a request to the first byte, of which half of the requests and 95 % of the requests took no more;
-    /// nil without answers.
+    /// The time from a request to the first byte: the median, and the 95th percentile as `most`; nil without answers.
     package var firstByte: (median: Duration, most: Duration)?
     /// The numbers of transfers by group, see ``TransferOrder/group``.
     package var groups: [String: Counts]
@@ -88,7 +88,7 @@ package struct HostReport: Sendable {
         }
     }
 
-    /// A larger number for a state that delays transfers more.
+    /// The severity of the state. The number is larger if the state delays transfers more.
     private var severity: Int {
         switch state {
         case .down: 3
@@ -98,12 +98,12 @@ package struct HostReport: Sendable {
         }
     }
 
-    /// The order of hosts: those that hold up most transfers first.
+    /// The rank of the host. Hosts with more waiting transfers have higher ranks.
     private var rank: (waiting: Int, severity: Int, ended: Int) {
         (waiting, severity, groups.values.reduce(0) { $0 + $1.ended })
     }
 
-    /// The first hosts in the order of what they hold up, and the counts of the others.
+    /// The `most` hosts with the highest ranks, in descending order, and the sum of the counts of all other hosts.
     static func top(_ most: Int, of reports: [HostReport]) -> (first: [HostReport], others: [String: Counts]) {
         let sorted = reports.map { (report: $0, rank: $0.rank) }.sorted {
             $0.rank == $1.rank ? $0.report.host < $1.report.host : $0.rank > $1.rank
@@ -118,11 +118,12 @@ package struct HostReport: Sendable {
 
 /// The hosts of an engine at one point in time.
 package struct HostOverview: Sendable {
-    /// At most ``most`` hosts, those that hold up most transfers first.
+    /// At most ``most`` hosts, in descending order of their numbers of waiting transfers.
     package internal(set) var hosts: [HostReport] = []
-    /// The numbers of transfers of all other hosts, by group.
+    /// The numbers of transfers of the hosts that are not in ``hosts``, added up for each group.
     package internal(set) var others: [String: HostReport.Counts] = [:]
-    /// The numbers of all hosts, and of the transfers that wait for them, by ``HostReport/State/word``.
+    /// The number of hosts in each state, and the number of transfers that wait for these hosts. The keys are
+    /// ``HostReport/State/word``.
     package internal(set) var states: [String: (hosts: Int, waiting: Int)] = [:]
 
     package static let most = 64

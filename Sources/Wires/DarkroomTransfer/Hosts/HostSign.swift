@@ -1,19 +1,19 @@
-/// What the end of an attempt tells about its host.
+/// The information that the end of an attempt gives about its host.
 enum HostSign: Equatable {
-    /// The host has answered, also with an error that concerns this photo alone. The time from the request to the first
-    /// byte of its answer.
+    /// The host has answered, perhaps with an error that concerns this photo alone. `after` is the time from the
+    /// request to the first byte of the answer.
     case answered(after: Duration)
-    /// The host wants fewer requests: 429, or any status from 400 on that tells how long to wait. `retryAfter` is this
-    /// time, if it was given.
+    /// The host wants fewer requests: the status is 429, or the status is 400 or above and the response has
+    /// `Retry-After`. `retryAfter` is the time to wait; nil if it is not given.
     case refused(retryAfter: Duration?)
-    /// 503 without a time to wait. The host wants fewer requests, or it cannot serve this photo now.
+    /// The status is 503, without `Retry-After`. The host wants fewer requests, or it cannot serve this photo now.
     case unavailable
     /// The host did not answer in time, or refused or lost the connection.
     case silent
     /// The host sent the body too slowly.
     case slow
-    /// The host began a response, then sent nothing more.
+    /// The host began a response, but stopped sending before the end of the response.
     case stalled
-    /// Nothing, for example because the attempt was cancelled.
+    /// No information, for example because the attempt was cancelled.
     case none
 }

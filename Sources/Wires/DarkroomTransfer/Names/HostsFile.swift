@@ -2,7 +2,7 @@ import DarkroomFiles
 import DarkroomText
 import Foundation
 
-/// The names and addresses in `/etc/hosts`, see hosts(5). The file is read again when it has changed.
+/// The host names and addresses in `/etc/hosts`, see hosts(5). The file is read again when it has changed.
 struct HostsFile {
     private static let maxBytes = 16 << 20
 
@@ -13,7 +13,7 @@ struct HostsFile {
     init(path: String = "/etc/hosts") { self.path = path }
 
     /// The addresses of `name` in the order of the file; empty if the file does not contain the name.
-    /// - Parameter name: in lower case.
+    /// - Parameter name: the host name in lower case.
     mutating func addresses(of name: String) -> [IPAddress] {
         let found = FileStamp(path: path)
         if found != stamp {
@@ -23,7 +23,7 @@ struct HostsFile {
         return addresses[name] ?? []
     }
 
-    /// Returns no names if the file cannot be read. glibc also looks names up by DNS then.
+    /// Returns no names if the file cannot be read. Like glibc, the resolver then looks up all names by DNS.
     private static func read(_ path: String) -> [String: [IPAddress]] {
         guard let file = FileHandle(forReadingAtPath: path), let data = try? file.read(upToCount: maxBytes) else {
             return [:]
@@ -31,7 +31,7 @@ struct HostsFile {
         return parse(String(decoding: data, as: UTF8.self))
     }
 
-    /// Lines without a valid address are ignored, as glibc does.
+    /// Parses the file. Like glibc, ignores lines without a valid address.
     static func parse(_ text: String) -> [String: [IPAddress]] {
         var addresses: [String: [IPAddress]] = [:]
         for line in text.split(whereSeparator: \.isNewline) {

@@ -1,22 +1,23 @@
-/// What name servers have answered, until it expires. A plain value, so that it is tested without a server.
+/// The answers of name servers, until they expire. A plain value, so that tests need no server.
 struct NameCache {
     typealias Answer = Result<[IPAddress], NameError>
 
-    /// Even if a server allows less, an answer is used for this long, so that the photos of a host do not ask one by one.
+    /// The shortest time for which an answer is used, even if its lifetime is shorter. Without it, each photo of a host
+    /// could need a new question.
     static let shortest = Duration.seconds(5)
     static let longest = Duration.seconds(3600)
-    /// How long an answer without an address is used.
+    /// The time for which an answer without an address is used.
     static let missing = Duration.seconds(60)
-    /// How long the resolver waits before it looks up a name again that no server has answered.
+    /// If no server has answered for a name, the resolver waits for this time before it looks up the name again.
     static let failed = Duration.seconds(2)
 
     private let limit: Int
     private var answers: [String: (answer: Answer, until: ContinuousClock.Instant)] = [:]
-    /// The names in the order in which they were added, as a ring.
+    /// The names in the order in which they were added, as a ring buffer. The oldest one is at `oldest`.
     private var names: [String] = []
     private var oldest = 0
 
-    /// - Parameter limit: the largest number of names; the oldest are forgotten first.
+    /// - Parameter limit: the largest number of names. The oldest names are forgotten first.
     init(limit: Int = 20_000) { self.limit = limit }
 
     var count: Int { answers.count }
@@ -26,7 +27,7 @@ struct NameCache {
         return answer
     }
 
-    /// - Parameter lifetime: how long the addresses are valid, according to the server.
+    /// - Parameter lifetime: the time for which the addresses are valid, according to the server.
     mutating func keep(_ answer: Answer, for name: String, lifetime: Duration, at now: ContinuousClock.Instant) {
         let allowed: Duration =
             switch answer {

@@ -7,9 +7,9 @@ import Glibc
 /// c-ares 1.18 sends all questions of a channel from the same port. A new port for each few questions makes it harder to
 /// forge an answer (RFC 5452). A new channel also reads `/etc/resolv.conf` again.
 final class NameChannel {
-    /// How often each server is asked. The second time, the wait is twice as long.
+    /// The number of times that each server is asked. The second wait is twice as long as the first.
     private static let attempts = 2
-    /// How many names are asked for on one channel.
+    /// The largest number of names that are asked for on one channel.
     private static let limit = 16
 
     private let channel: OpaquePointer
@@ -18,9 +18,10 @@ final class NameChannel {
     private var running = 0
 
     /// - Parameters:
-    ///   - servers: addresses with optional ports, separated by commas; nil: those of `/etc/resolv.conf`.
-    ///   - patience: how long the first question to a server waits for an answer.
-    /// - Throws: ``NameError`` if the system has no memory or the servers cannot be read.
+    ///   - servers: the addresses of name servers with optional ports, separated by commas; nil: the servers in
+    ///     `/etc/resolv.conf`.
+    ///   - patience: the time for which the first question to a server waits for an answer.
+    /// - Throws: ``NameError`` if memory is exhausted or the servers cannot be used.
     init(servers: String?, patience: Duration, poller: SocketPoller) throws(NameError) {
         let sockets = Sockets(poller)
         var options = ares_options()
@@ -52,17 +53,17 @@ final class NameChannel {
 
     deinit { ares_destroy(channel) }
 
-    /// Completes all questions that are not answered with an error.
+    /// Completes each unanswered question with an error.
     func close() { ares_cancel(channel) }
 
     /// Whether further names may be asked for.
     var isOpen: Bool { asked < Self.limit }
-    /// Whether all names are answered, and no more may be asked for. Then the channel may be released, but not while
-    /// c-ares calls a completion.
+    /// Whether all names are answered, and no further names may be asked for. If so, the channel may be released, but
+    /// not while c-ares calls a completion.
     var isDone: Bool { !isOpen && running == 0 }
 
-    /// Asks for the addresses of `name`. The completion is called exactly once, maybe before this method returns. It gets
-    /// the addresses, and how long they are valid.
+    /// Asks for the addresses of `name`. The completion is called exactly once, maybe before this method returns. Its
+    /// arguments are the addresses, and the time for which they are valid.
     /// - Parameter family: `AF_INET`, or `AF_UNSPEC` for both families, which are two questions.
     func ask(
         _ name: String, family: Int32, _ completion: @escaping (NameCache.Answer, _ lifetime: Duration) -> Void
@@ -126,7 +127,7 @@ final class NameChannel {
 
     func owns(_ socket: Int32) -> Bool { sockets.open.contains(socket) }
 
-    /// Reads and writes sockets that are ready, and repeats questions whose time is over.
+    /// Reads and writes sockets that are ready, and repeats questions that have waited too long.
     func run(_ ready: [SocketPoller.Event]) {
         for event in ready where owns(event.socket) {
             ares_process_fd(
@@ -136,7 +137,7 @@ final class NameChannel {
         ares_process_fd(channel, ARES_SOCKET_BAD, ARES_SOCKET_BAD)
     }
 
-    /// When ``run(_:)`` must be called even if no socket is ready; nil if never.
+    /// The time at which ``run(_:)`` must be called even if no socket is ready; nil if never.
     func nextTimeout(after now: ContinuousClock.Instant) -> ContinuousClock.Instant? {
         var time = timeval()
         guard ares_timeout(channel, nil, &time) != nil else { return nil }

@@ -1,13 +1,13 @@
-/// The transfers that wait for the addresses of their hosts. A question without an answer is asked again until the
-/// patience is over. Only the engine's thread uses it.
+/// The transfers that wait for the addresses of their hosts. If no name server answers a question, the desk asks again
+/// until the patience is over. Only the engine's thread uses it.
 final class NameDesk {
     private struct Wait {
-        /// The transfers that wait, and transfers that no longer do.
+        /// The transfers that wait, and transfers that have ended since they began to wait.
         var transfers: [Transfer] = []
         /// The number of transfers that wait.
         var count = 0
         let since: ContinuousClock.Instant
-        /// The time before the next question; it doubles with each question without an answer.
+        /// The pause before the next question. It doubles with each question without an answer.
         var pause = NameCache.failed
     }
 
@@ -17,36 +17,38 @@ final class NameDesk {
     private let answers = Answers()
     private let resolver: NameResolver
     private var waits: [String: Wait] = [:]
-    /// The names that are asked for again.
+    /// The names that the desk will ask for again, and the times of these questions.
     private var retries = Timeline<String>()
 
-    /// The answers that the resolver has given since the last look.
+    /// The answers that the resolver has given since the last call of ``NameDesk/run(_:)``.
     private final class Answers {
         var new: [(name: String, answer: NameCache.Answer)] = []
     }
 
-    /// - Parameter servers: addresses with optional ports, separated by commas; nil: those of `/etc/resolv.conf`.
+    /// - Parameter servers: the addresses of name servers with optional ports, separated by commas; nil: the servers in
+    ///   `/etc/resolv.conf`.
     init(servers: String?, patience: Duration) {
         self.patience = patience
         resolver = NameResolver(servers: servers) { [answers] in answers.new.append(($0, $1)) }
     }
 
-    /// Readable when ``run(_:)`` has something to do.
+    /// A descriptor that is readable when ``run(_:)`` must be called.
     var descriptor: Int32 { resolver.descriptor }
 
-    /// When ``run(_:)`` must be called even if ``descriptor`` is not readable; nil if never.
+    /// The time at which ``run(_:)`` must be called even if ``descriptor`` is not readable; nil if never.
     var nextTime: ContinuousClock.Instant? {
         [retries.nextTime, resolver.nextTimeout()].compactMap { $0 }.min()
     }
 
-    /// The answer for a name if it is known.
+    /// The answer for a host name; nil if it is not known.
     func known(_ name: String, _ now: ContinuousClock.Instant) -> NameCache.Answer? { resolver.known(name, at: now) }
 
-    /// Returns the answer for the name of a transfer if it is known. Otherwise ``run(_:)`` returns it later.
+    /// Returns the answer for the host name of a transfer if it is known. Otherwise returns nil, and ``run(_:)``
+    /// returns the answer later.
     func ask(_ name: String, for transfer: Transfer, _ now: ContinuousClock.Instant) -> NameCache.Answer? {
         if waits[name] == nil {
             switch resolver.answer(for: name, priority: transfer.order.level, at: now) {
-            case .failure(.noAnswer): retries.add(name, at: now + NameCache.failed)  // it was asked for a moment ago
+            case .failure(.noAnswer): retries.add(name, at: now + NameCache.failed)  // the last question was just now
             case .some(let answer): return answer
             case nil: break
             }
@@ -58,12 +60,12 @@ final class NameDesk {
         return nil
     }
 
-    /// A waiting transfer has this order now.
+    /// Must be called when a transfer that waits for `name` gets this order.
     func hurry(_ name: String, _ order: TransferOrder, _ now: ContinuousClock.Instant) {
         _ = resolver.answer(for: name, priority: order.level, at: now)
     }
 
-    /// A waiting transfer has ended.
+    /// Must be called when a transfer that waits for `name` has ended.
     func leave(_ name: String) {
         waits[name]?.count -= 1
         guard waits[name]?.count == 0 else { return }
@@ -71,7 +73,7 @@ final class NameDesk {
         resolver.abandon(name)
     }
 
-    /// Returns the transfers whose names have been answered, and transfers that have ended.
+    /// Returns the transfers whose host names have been answered. Some of these transfers may have ended.
     func run(_ now: ContinuousClock.Instant) -> [(Transfer, NameCache.Answer)] {
         resolver.run(now)
         while let (_, name) = retries.popDue(now) {
@@ -99,7 +101,7 @@ final class NameDesk {
 }
 
 extension TransferOrder {
-    /// Names of transfers with a higher level are asked for first.
+    /// The level of the order. Host names of transfers with a higher level are asked for first.
     fileprivate var level: Int { priority * 2 + (isFirst ? 1 : 0) }
 }
 

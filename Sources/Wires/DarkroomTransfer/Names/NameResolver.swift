@@ -3,11 +3,12 @@ import Glibc
 
 /// Finds the addresses of host names in `/etc/hosts` and by DNS, without a thread for each name.
 ///
-/// Only one thread uses it. This thread must call ``run()`` when ``descriptor`` is readable or ``nextTimeout`` has passed.
+/// Only one thread may use a resolver. This thread must call ``run()`` when ``descriptor`` is readable or
+/// ``nextTimeout`` has passed.
 final class NameResolver {
-    /// A name may have hundreds of addresses; the first ones are enough.
+    /// The largest number of addresses of a name that are used. A name may have hundreds of addresses.
     static let maxAddresses = 16
-    /// The largest number of questions that name servers are working on.
+    /// The largest number of questions that name servers answer at the same time.
     static let maxQuestions = 64
 
     /// The addresses of `localhost` (RFC 6761), for which no name server is asked.
@@ -21,8 +22,8 @@ final class NameResolver {
 
     private let servers: String?
     private let patience: Duration
-    /// After this time, a name server has probably dropped a question, so that another question takes its place. The
-    /// answer is still accepted.
+    /// After this time, a name server has probably dropped a question. Therefore another question may be sent, but an
+    /// answer to the first question is still accepted.
     let lostAfter: Duration
     private let answered: (String, NameCache.Answer) -> Void
     private let poller = SocketPoller()
@@ -32,7 +33,8 @@ final class NameResolver {
     private var channels: [NameChannel] = []
     /// The names whose answers are wanted, and their priorities.
     private var wanted: [String: Int] = [:]
-    /// For each priority, the names that wait for their turn, and names that no longer do. The highest priority is next.
+    /// For each priority, the names that wait for their turn. The lists may also contain names that no longer wait. The
+    /// highest priority is next.
     private var turns: [Int: ArraySlice<String>] = [:]
     private var asked: [String: Asked] = [:]
     /// The names that were asked for within ``lostAfter``, oldest first.
@@ -40,9 +42,10 @@ final class NameResolver {
     private var questions = 0
 
     /// - Parameters:
-    ///   - servers: addresses with optional ports, separated by commas; nil: those of `/etc/resolv.conf`.
-    ///   - patience: how long the first question to a server waits for an answer.
-    ///   - answered: Called with each name that was asked for and its answer, unless it was abandoned.
+    ///   - servers: the addresses of name servers with optional ports, separated by commas; nil: the servers in
+    ///     `/etc/resolv.conf`.
+    ///   - patience: the time for which the first question to a server waits for an answer.
+    ///   - answered: Called with each name that was asked for and its answer, unless the name was abandoned.
     init(
         servers: String? = nil, patience: Duration = .seconds(2), hosts: HostsFile = HostsFile(),
         answered: @escaping (String, NameCache.Answer) -> Void
@@ -56,21 +59,21 @@ final class NameResolver {
 
     deinit { for channel in channels { channel.close() } }
 
-    /// Readable when ``run()`` has something to do.
+    /// A descriptor that is readable when ``run()`` must be called.
     var descriptor: Int32 { poller.descriptor }
 
-    /// The answer for a host name if it is known.
-    /// - Parameter name: in ASCII and in lower case.
+    /// The answer for a host name; nil if it is not known.
+    /// - Parameter name: the host name in ASCII and in lower case.
     func known(_ name: String, at now: ContinuousClock.Instant = .now) -> NameCache.Answer? {
         let local = hosts.addresses(of: name)
         if local.isEmpty, name == "localhost" || name.hasSuffix(".localhost") { return .success(Self.loopback) }
         return local.isEmpty ? cache.answer(for: name, at: now) : .success(Array(local.prefix(Self.maxAddresses)))
     }
 
-    /// Returns the answer for a host name if it is known. Otherwise asks for it and returns nil.
+    /// Returns the answer for a host name if it is known. Otherwise asks a name server and returns nil.
     /// - Parameters:
-    ///   - name: in ASCII and in lower case.
-    ///   - priority: names with higher priorities are asked for first.
+    ///   - name: the host name in ASCII and in lower case.
+    ///   - priority: the priority of the name. Names with higher priorities are asked for first.
     func answer(for name: String, priority: Int = 0, at now: ContinuousClock.Instant = .now) -> NameCache.Answer? {
         if let known = known(name, at: now) { return known }
         let before = wanted[name]
@@ -79,7 +82,7 @@ final class NameResolver {
         guard isNew, asked[name] == nil else { return nil }
         turns[priority, default: []].append(name)
         askNext(now)
-        // Some answers need no question, for example those for texts that are not names.
+        // Some answers need no question, for example answers for texts that are not host names.
         return cache.answer(for: name, at: now)
     }
 
@@ -93,7 +96,7 @@ final class NameResolver {
         askNext(now)
     }
 
-    /// When ``run()`` must be called even if ``descriptor`` is not readable; nil if never.
+    /// The time at which ``run()`` must be called even if ``descriptor`` is not readable; nil if never.
     func nextTimeout(after now: ContinuousClock.Instant = .now) -> ContinuousClock.Instant? {
         var times = channels.compactMap { $0.nextTimeout(after: now) }
         if !turns.isEmpty, let first = recent.first { times.append(first.since + lostAfter) }
@@ -153,13 +156,13 @@ final class NameResolver {
     }
 }
 
-/// Which families of addresses a machine can reach.
+/// The families of addresses that a machine can reach.
 struct AddressFamilies {
     private static let checkInterval = Duration.seconds(10)
     private var known: (family: Int32, since: ContinuousClock.Instant)?
 
-    /// `AF_INET`, or `AF_UNSPEC` if the machine has an IPv6 address other than loopback and link-local ones, as
-    /// `AI_ADDRCONFIG` of RFC 3493 means it.
+    /// The family to ask for: `AF_INET`, or `AF_UNSPEC` if the machine has an IPv6 address that is neither loopback nor
+    /// link-local. This is the meaning of `AI_ADDRCONFIG` in RFC 3493.
     mutating func wanted(_ now: ContinuousClock.Instant) -> Int32 {
         if let known, now - known.since < Self.checkInterval { return known.family }
         let family = Self.hasIPv6() ? AF_UNSPEC : AF_INET
