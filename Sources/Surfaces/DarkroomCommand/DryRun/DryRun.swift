@@ -13,7 +13,7 @@ struct DryRun {
     /// Reads the whole list. Blocks.
     /// - Parameters:
     ///   - outputExists: Whether the output folder exists; nil if it is not on this machine.
-    ///   - leFolders: The folders from which the worker of a run may read files; nil if other workers take part.
+    ///   - fileFolders: The folders from which the worker of a run may read files; nil if other workers take part.
     ///   - progress: Gets a note every 5 s.
     init(
         _ photos: SelectedPhotos, _ options: BatchOptions, outputExists: Bool?, fileFolders: [String]? = nil,
@@ -34,7 +34,7 @@ struct DryRun {
 
     /// Prints the report.
     /// - Parameters:
-    ///   - andard: The options that are printed only if they have other values.
+    ///   - standard: The options that are printed only if they have other values.
     ///   - warnings: Reasons why the photos would have to wait.
     func write(_ action: PlannedAction, besides standard: BatchOptions, warnings: [String], isJSON: Bool) throws {
         let output = StandardOutput()

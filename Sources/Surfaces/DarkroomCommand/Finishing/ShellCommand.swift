@@ -32,7 +32,7 @@ struct ShellCommand {
     private let input: String
 
     /// - Parameters:
-    ///   - vironment: Variables for the command, in addition to the variables that it gets from this process.
+    ///   - environment: Variables for the command, in addition to the variables that it gets from this process.
     ///   - input: The standard input of the command.
     init(_ text: String, environment: [String: String], input: String) {
         self.text = text

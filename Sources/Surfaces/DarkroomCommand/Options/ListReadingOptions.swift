@@ -52,7 +52,7 @@ struct ListReadingOptions: ParsableArguments {
     /// - Parameters:
     ///   - output: The output folder; when a folder of photos is read, photos in the output folder are skipped.
     ///   - selection: The photos that the batch takes.
-    ///   - mark: Called with remarks about parts of the list that were skipped, converted or guessed. If this method
+    ///   - remark: Called with remarks about parts of the list that were skipped, converted or guessed. If this method
     ///     chooses the seed, also called with the seed.
     func open(
         _ list: String, output: String?, _ selection: PhotoSelection, remark: @escaping @Sendable (String) -> Void

@@ -18,7 +18,7 @@ extension RemedyWording {
     /// - Parameters:
     ///   - batch: the batch of this process.
     ///   - name: the arguments for this batch.
-    ///   - dress: the Redis option, which is added to commands without this batch.
+    ///   - address: the Redis option, which is added to commands without this batch.
     static func commands(forOthers batch: BatchID, _ name: String, address: String) -> RemedyWording {
         RemedyWording { remedy in
             var isNamed = false

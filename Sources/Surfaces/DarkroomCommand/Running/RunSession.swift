@@ -82,7 +82,7 @@ final class RunSession {
     /// Throws if the batch is damaged.
     /// - Parameters:
     ///   - retry: When all photos are done, run the failed photos once more.
-    ///   - plicas: The number of Redis replicas that must confirm the batch, see ``Coordinator``.
+    ///   - replicas: The number of Redis replicas that must confirm the batch, see ``Coordinator``.
     func develop(
         _ list: SelectedPhotos, worker configuration: PhotoWorkerConfiguration, telemetry: WorkerTelemetry, retry: Bool,
         replicas: Int?,

@@ -30,7 +30,7 @@ struct WatchReader {
 
     /// Reads the current state. Blocks.
     /// - Parameters:
-    ///   - l: Read everything again, because events may have been missed.
+    ///   - all: Read everything again, because events may have been missed.
     ///   - changed: Batches with events.
     ///   - failed: Photos of the watched batch that have failed according to events, the newest last.
     mutating func read(
