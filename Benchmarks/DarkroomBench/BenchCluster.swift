@@ -35,7 +35,7 @@ final class BenchCluster {
     deinit {
         store.connection.close()
         redis.terminate()
-        // Errors are ignored: the folders are not needed any more, and the system cleans temporary folders itself.
+        // Errors are ignored: the folders are no longer needed, and the system removes old temporary folders.
         for path in [folder, state] { try? FileManager.default.removeItem(atPath: path) }
     }
 

@@ -1,7 +1,7 @@
 import Darkroom
 import Foundation
 
-/// The figures of a benchmark. Some figures are compared with a floor, which is the best possible result.
+/// The figures of a benchmark. Some figures are compared with a floor: the best possible result.
 struct BenchReport {
     struct Result {
         let what: String

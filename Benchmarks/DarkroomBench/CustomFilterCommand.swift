@@ -30,7 +30,7 @@ struct CustomFilterCommand: ParsableCommand {
         print(String(format: "%.3f ms of processor time per photo", milliseconds))
     }
 
-    /// The processor time of this process and its children for running the command `photos` times.
+    /// Runs the command `photos` times. Returns the processor time of this process and its children in this time.
     private func processorTime(photos: Int) throws -> Duration {
         let operation = try FilterCommand("bench", command: command, style: stream ? .stream : .process)
         let bytes = [UInt8](repeating: 1, count: size.bytes)

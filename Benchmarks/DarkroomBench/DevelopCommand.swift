@@ -7,7 +7,7 @@ import DarkroomLists
 import DarkroomWorker
 import Foundation
 
-/// `darkroom-bench develop`: compares the whole system with a floor: the same photos, filtered in memory.
+/// `darkroom-bench develop`: compares the whole system with a floor, for which the same photos are filtered in memory.
 struct DevelopCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         name: "develop", abstract: "Compare the whole system with filtering the same photos from memory.",
@@ -95,7 +95,7 @@ struct DevelopCommand: ParsableCommand {
                         return next
                     }
                     guard index < count else { break }
-                    // Errors are ignored: the whole system also spends time on photos that cannot be developed.
+                    // Errors are ignored, because the whole system also spends time on photos that cannot be developed.
                     _ = try? Imaging.develop(
                         bodies[index % bodies.count], DevelopOptions())
                 }
@@ -129,7 +129,7 @@ struct DevelopCommand: ParsableCommand {
             PhotoRecords(urls.map { (name: PhotoURL.name(of: $0), url: $0) }), options: options, overwrite: true)
         let facts = try cluster.wait(for: submitted.id)
         let seconds = (ContinuousClock.now - began) / .seconds(1)
-        // Redis stores when the batch finished, in ms, so the polling interval does not matter.
+        // Redis stores the time at which the batch finished, in ms, so the polling interval does not matter.
         let exact = facts.finished.map { Double($0 - facts.submitted) / 1000 } ?? seconds
         return Self.run(urls.count, min(exact, seconds), since: before)
     }

@@ -29,7 +29,7 @@ struct DispatchCommand: ParsableCommand {
     func run() throws {
         var report = BenchReport("dispatch")
         for size in size.isEmpty ? [1, 10, 50, 250] : size {
-            // The cost depends on the number of operations, so a list with small operations needs fewer photos.
+            // The duration depends on the number of operations, so a list with small operations gets fewer photos.
             let count = max(size, size < 50 ? photos * size / 50 : photos)
             try measure(size: size, count: count, &report)
         }

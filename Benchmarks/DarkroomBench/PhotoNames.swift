@@ -1,4 +1,4 @@
-/// Returns the names with the ending of a photo file, such as `.jpg`. Throws if there is no such name.
+/// Returns the names with the file name extension of a photo, such as `.jpg`. Throws if there is no such name.
 func photoNames(_ names: [String], in folder: String) throws(BenchError) -> [String] {
     let endings = [".jpg", ".jpeg", ".png", ".webp"]
     let photos = names.filter { name in endings.contains { name.lowercased().hasSuffix($0) } }

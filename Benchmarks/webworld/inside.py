@@ -21,7 +21,7 @@ from .verdict import verdict
 from .world import World, isolate, make_common
 
 LIMIT = 3600
-"""Seconds after which a program is killed. Its figures then count as they are."""
+"""Seconds after which a program is killed. Its figures up to this time count."""
 
 
 @dataclasses.dataclass(frozen=True)

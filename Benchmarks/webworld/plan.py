@@ -10,7 +10,7 @@ PHOTO = "photo"
 
 @dataclasses.dataclass(frozen=True)
 class Habit:
-    """What a host does with every client."""
+    """The behaviour of a host towards every client."""
 
     share: float
     """The share of the hosts."""
@@ -19,13 +19,13 @@ class Habit:
 
 
 HABITS = {
-    # Photos that can be had.
+    # Photos that can be downloaded.
     "https-only": Habit(0.050, PHOTO),  # http is redirected to https on the same host
     "moved": Habit(0.020, PHOTO),  # 302 to another host
     "busy": Habit(0.015, PHOTO),  # more than BUSY_RATE requests/s: 429 with Retry-After
     "recovering": Habit(0.015, PHOTO),  # 503 for RECOVERY seconds from the first request on
     "slow": Habit(0.007, PHOTO),  # the body arrives with SLOW_RATE
-    # Photos that cannot be had.
+    # Photos that cannot be downloaded.
     "unknown-name": Habit(0.030, "name"),  # NXDOMAIN
     "broken-name": Habit(0.007, "name"),  # SERVFAIL
     "silent-name": Habit(0.010, "name"),  # no answer of the name server
@@ -39,7 +39,7 @@ HABITS = {
     "forbidden": Habit(0.015, "status"),  # 403
     "page": Habit(0.010, "content"),  # an HTML page with status 200
 }
-"""All habits but "good", which the other hosts have."""
+"""All habits except "good", the habit of the other hosts."""
 
 FATES = {"missing": (0.050, "status"), "cut": (0.010, "cut")}
 """Single URLs of good hosts without a photo: 404, and a body that ends before its Content-Length. Share and truth."""
@@ -77,7 +77,7 @@ class Host:
     delay: float
     """The median time from the request to the answer, in seconds."""
     name_delay: float
-    """The time of the name server, in seconds."""
+    """The delay of the name server for the name of the host, in seconds."""
     rate: int
     """Bytes in a second of each answer; 0 without a limit."""
     target: str
@@ -112,7 +112,7 @@ class Plan:
 
     @property
     def available(self):
-        """How many photos can be had."""
+        """The number of photos that can be downloaded."""
         return sum(entry.truth == PHOTO for entry in self.entries)
 
 
@@ -120,7 +120,7 @@ def make_plan(seed, urls, photos, calm=False):
     """A world with a number of URLs.
 
     - Parameter photos: the file names of the photos.
-    - Parameter calm: all hosts are good and all photos can be had; delays and rates stay.
+    - Parameter calm: all hosts are good, and all photos can be downloaded; hosts still have delays and rates.
     """
     random_numbers = random.Random(seed)
     count = max(12, int(urls * 0.4))

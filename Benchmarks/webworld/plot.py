@@ -19,7 +19,7 @@ class Curve:
     share: float
     """The photos at the end, in percent."""
     end: float
-    """When the program ended, in seconds."""
+    """The time at which the program exited, in seconds."""
 
 
 def draw(curves):
@@ -54,7 +54,7 @@ def draw(curves):
     for number, curve in enumerate(curves):
         points, height = [], 0
         for seconds, percent in curve.points:
-            # Steps: a share is there from its time on.
+            # The curve has steps: it reaches a share at the time of the share.
             points += [f"{x(seconds)} {y(height)}", f"{x(seconds)} {y(percent)}"]
             height = percent
         points.append(f"{x(curve.end)} {y(height)}")

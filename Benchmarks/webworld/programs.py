@@ -1,4 +1,4 @@
-"""The programs that download the list: how they are started, and to which URL each of their files belongs."""
+"""The programs that download the list: their command lines, and the URL of each file that they write."""
 
 import dataclasses
 import hashlib
@@ -14,7 +14,7 @@ SPIDER = pathlib.Path(__file__).resolve().parent / "spider.py"
 
 @dataclasses.dataclass(frozen=True)
 class Paths:
-    """Where the programs are."""
+    """The paths of the programs."""
 
     darkroom: str
     python: str
@@ -65,7 +65,8 @@ class Img2dataset:
         _output(f"{self.paths.python}/bin/python", "-c", "import img2dataset")
 
     def command(self, urls, count, output):
-        # A process downloads one shard at a time, so both processes have work until their shards end.
+        # Each process downloads one shard at a time. With two shards, both processes have work until the end of their
+        # shards.
         return [
             f"{self.paths.python}/bin/img2dataset", f"--url_list={urls}", f"--output_folder={output}",
             "--processes_count=2", "--thread_count=128", "--image_size=256", "--resize_mode=keep_ratio",

@@ -38,7 +38,7 @@ class ProgramFacts:
 
 @dataclasses.dataclass
 class Facts:
-    """What was measured."""
+    """The settings of the measurement."""
 
     seed: int
     urls: int
@@ -65,7 +65,7 @@ def machine():
 
 
 def derived(outcome):
-    """The figures of a run, with those that are computed from others."""
+    """The figures of a run, including those that are computed from other figures."""
     return {
         **outcome,
         "share": 100 * outcome["photos"] / max(1, outcome["available"]),
@@ -89,7 +89,7 @@ def line(outcome):
 
 
 def median(values):
-    """The median; runs that did not reach a share count as infinite. None if the median is infinite."""
+    """The median of times; a run that did not reach the share counts as infinite. None if the median is infinite."""
     ordered = sorted(float("inf") if value is None else value for value in values)
     middle = statistics.median(ordered)
     return None if middle == float("inf") else middle

@@ -1,4 +1,4 @@
-"""The process behind nginx: the habits of the hosts, the name server, and the addresses where connects never end.
+"""The process behind nginx: the habits of the hosts, the name server, and the addresses at which connects never complete.
 
 `python3 -m webworld.serve FOLDER` reads FOLDER/plan.json, prints "ready", and serves until SIGTERM. Then it writes
 FOLDER/names.json.
@@ -25,7 +25,7 @@ TYPES = {".jpg": "image/jpeg", ".png": "image/png", ".webp": "image/webp"}
 
 
 class State:
-    """What the hosts remember of the requests so far."""
+    """The state that the hosts keep about earlier requests."""
 
     def __init__(self, folder):
         stored = json.loads((folder / "plan.json").read_text())
@@ -86,7 +86,7 @@ class Connection(asyncio.Protocol):
         if host is None or len(parts) != 4 or not parts[2].isdigit() or int(parts[2]) >= len(self.state.entries):
             return self.after(0, head("404 Not Found", [], 0))
         entry = self.state.entries[int(parts[2])]
-        # A host to which another host redirects answers by its own habit, not by the one of the URL.
+        # If another host redirects to this host, this host answers by its own habit, not by the habit of the URL.
         habit = entry.fate or host.habit
         if habit == "silent":
             return None
@@ -153,7 +153,7 @@ class Names(asyncio.DatagramProtocol):
 
 
 def occupy(address, port):
-    """Sockets that make connects to an address wait for ever: the kernel ignores connects when the queue is full."""
+    """Sockets with full queues. The kernel ignores connects to their addresses, so these connects wait forever."""
     listener = socket.socket()
     # nginx listens on all addresses with the same option. The kernel prefers the listener of the address.
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)

@@ -12,10 +12,10 @@ GRACE = 0.05
 
 
 def arrivals(program, output, the_plan, start):
-    """When the photos were there, in seconds since the start of the program: the last changes of the files.
+    """The time at which each photo was written: the last change of its file, in seconds since the start of the program.
 
-    Returns the times of the photos that can be had, by the indexes of their URLs, and the number of other files, such as
-    photos of hosts with a wrong certificate.
+    Returns the times of the photos that can be downloaded, by the indexes of their URLs, and the number of other files,
+    such as photos of hosts with a wrong certificate.
     """
     times, others = {}, 0
     urls = [entry.url for entry in the_plan.entries]
@@ -29,7 +29,7 @@ def arrivals(program, output, the_plan, start):
 
 
 def missing(the_plan, times):
-    """How many photos that can be had were not there at the end, by the habits of their hosts."""
+    """The number of photos that can be downloaded, but were not written, by the habits of their hosts."""
     habits = {host.name: host.habit for host in the_plan.hosts}
     return collections.Counter(
         habits[entry.host]
@@ -39,13 +39,13 @@ def missing(the_plan, times):
 
 
 def seconds_until(times, available, share):
-    """The time until a share (in percent) of the photos that can be had were there, or None."""
+    """The time until a share (in percent) of the photos that can be downloaded was written, or None."""
     needed = math.ceil(available * share / 100)
     return times[needed - 1] if 0 < needed <= len(times) else None
 
 
 class Requests:
-    """The requests in the log of nginx, in the order of their ends."""
+    """The requests in the log of nginx, in the order in which they ended."""
 
     def __init__(self, log):
         self.requests = []
@@ -116,6 +116,6 @@ def verdict(program, output, world, usage):
         "early": requests.early,
         "names": len(questions),
         "questions": sum(questions.values()),
-        # The curve of the plot: the seconds until each half percent was there.
+        # The curve of the plot: the seconds until each half percent of the photos was written.
         "curve": [seconds_until(times, available, half / 2) for half in range(1, 201)],
     }

@@ -85,7 +85,7 @@ def make_certificates(folder):
 def _trust(authority, folder):
     """Adds an authority to those that the programs of this namespace trust.
 
-    Some programs read the file with all certificates, others only the files of the authorities that they meet, by the hashes
+    Some programs read the file with all certificates, others only the files of the authorities that they need, by the hashes
     in their names. Both are changed. A variable such as SSL_CERT_FILE would make some programs slower than usual.
     """
     if not CERTIFICATES.is_dir():
@@ -218,7 +218,7 @@ class World:
         self.stop()
 
     def stop(self):
-        """Ends the servers. nginx writes the end of its log."""
+        """Ends the servers. nginx writes the last lines of its log."""
         for process in reversed(self._processes):
             process.terminate()
             try:
@@ -230,7 +230,7 @@ class World:
 
 
 def make_common(folder, darkroom):
-    """Makes what all worlds share: photos and certificates. Returns the names of the photos with their sizes."""
+    """Makes the photos and certificates that all worlds share. Returns the names of the photos with their sizes."""
     folder.mkdir()
     scratch = folder / "scratch"
     scratch.mkdir()

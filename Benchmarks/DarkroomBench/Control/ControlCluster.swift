@@ -84,12 +84,12 @@ final class ControlCluster {
         log.clear()
     }
 
-    /// Waits: a blocking read of a Redis key that never exists returns after `seconds`.
+    /// Waits for `seconds`, by a blocking read of a Redis key that never exists.
     func pause(_ seconds: Double) throws {
         _ = try store.connection.call(RedisCommand("BLPOP", store.keys.prefix + "bench", String(seconds)))
     }
 
-    /// The time that Redis needs for the scripts that `body` runs, in ms.
+    /// Runs `body`. Returns the time in which Redis executed the scripts of `body`, in ms.
     func redisMilliseconds(_ body: () throws -> Void) throws -> Double {
         _ = try store.connection.call(RedisCommand("CONFIG", "RESETSTAT"))
         try body()

@@ -4,7 +4,7 @@ import DarkroomImaging
 import DarkroomText
 import Foundation
 
-/// `darkroom-bench control`: measures how soon controls take effect on running work.
+/// `darkroom-bench control`: measures the time until controls take effect on running work.
 struct ControlCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         name: "control", abstract: "Measure how soon cancel, suspend, priorities and focus take effect.",

@@ -31,7 +31,7 @@ struct FocusCost {
         let thread = OwnedThread("bench-focus") {
             while changing, !stopped.isSet {
                 let first = Int.random(in: 0..<Self.photos - 20)
-                // A failed change is not counted. If there are too few changes, an error is thrown below.
+                // A failed change is not counted. If too few changes succeed, the code below throws an error.
                 if case .done(isNew: true, _) = try? store.perform(store.focus(id, .init(first...first + 19))) {
                     changes.withLock { $0 += 1 }
                 }

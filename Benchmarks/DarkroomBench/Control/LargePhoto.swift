@@ -2,7 +2,7 @@ import Darkroom
 import DarkroomImaging
 import DarkroomRecipes
 
-/// A detailed 12-megapixel picture, for measurements that need a photo that takes long to filter.
+/// A detailed 12-megapixel picture, for measurements with a photo whose filtration takes long.
 enum LargePhoto {
     private static let width = 4000
     private static let height = 3000

@@ -2,8 +2,8 @@ import Darkroom
 import DarkroomModel
 import DarkroomStore
 
-/// Measures how soon idle workers start the first photo after Redis has replied to the call that makes photos
-/// available: resume, or the first feed of a batch.
+/// Measures the time from the reply of Redis to a call that makes photos available (resume, or the first feed of a
+/// batch) until an idle worker starts the first photo.
 struct StartLatency {
     let cluster: ControlCluster
     let rounds: Int
@@ -28,7 +28,8 @@ struct StartLatency {
         report.add("resume: reply to the first photo begun, p99", resumed.p99, "ms")
     }
 
-    /// Calls `begin`, which makes photos available. Returns the time from then to the start of the first photo, in ms.
+    /// Calls `begin`, which makes photos available. Returns the time from its return to the start of the first photo,
+    /// in ms.
     private func latency(_ begin: (BatchID) throws -> Void) throws -> Double {
         let id = BatchID(submittedAt: try cluster.store.time())
         var options = BatchOptions()

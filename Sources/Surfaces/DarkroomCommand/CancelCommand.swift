@@ -82,7 +82,7 @@ struct CancelCommand: ParsableCommand {
             ["photosCancelled": .int(result.cancelled), "photosFinalBefore": .int(result.wereFinal)])
     }
 
-    /// Blocks until these batches have finished. While it waits, it recovers the operations of lost workers.
+    /// Blocks until these batches have finished. During the wait, recovers the operations of lost workers.
     private func waitForEnd(
         of batches: [BatchFacts], _ client: DarkroomClient, _ redis: RedisOptions
     ) throws -> [BatchFacts] {

@@ -1,4 +1,4 @@
-/// An error of a command. The description says what failed, on which object, what was found and what to do.
+/// An error of a command. The description names the failed action, its object, the finding and the remedy.
 struct CommandError: Error, CustomStringConvertible {
     let description: String
 

@@ -2,7 +2,7 @@ import ArgumentParsing
 import Darkroom
 import DarkroomText
 
-/// The word for a photo's state.
+/// The state of a photo as a word for `--state`.
 enum StateWord: String, CaseIterable, ExpressibleByArgument {
     case new, downloaded, filtered, failed, cancelled
 }

@@ -103,7 +103,7 @@ struct RunCommand: ParsableCommand {
         do { _ = try Keys(namespace: namespace) } catch { throw ValidationError("--\(error)") }
     }
 
-    /// The form that the options fill.
+    /// The form with the values of the options.
     private func submission() throws -> Submission {
         try namingOptions(image.name(of:)) {
             var form = Submission(reading.photoList(list))
@@ -128,7 +128,8 @@ struct RunCommand: ParsableCommand {
         try image.requireFormats()
         progress.note(try image.treatmentNote())
         var options = try namingOptions { try submission.options(for: photos.list) }
-        // In a list of paths, each file is checked alone: one folder that is missing does not stop the others.
+        // In a list of paths, each file is checked separately: one missing folder does not stop photos in other
+        // folders.
         if redis == nil, photos.list.format != .folder { options.photosFolder = "" }
         if dryRun { return try describe(photos, options, progress) }
         if redis == nil { options.retain = nil }
@@ -161,7 +162,7 @@ struct RunCommand: ParsableCommand {
         throw ExitCode(of: outcome.batch)
     }
 
-    /// Prints what this command would do with the photos.
+    /// Prints the effects that this command would have on the photos.
     private func describe(_ photos: SelectedPhotos, _ options: BatchOptions, _ progress: LiveProgress) throws {
         let identity = try identity(photos, options)
         // The folder is examined first, so that an error about it is reported at once.
@@ -225,16 +226,16 @@ struct RunCommand: ParsableCommand {
         return configuration
     }
 
-    /// The folders whose files the worker may read, besides those of `--files-under`. The user who runs this command has
-    /// chosen a local list and may read its files. A list on the web may not name files of this machine, and with a
-    /// shared Redis other users could submit such lists.
+    /// The folders from which the worker may read files, in addition to those of `--files-under`. For a local list,
+    /// which the user of this command has chosen, these are all folders. With a shared Redis, they are only the folders
+    /// of the list, because other users could submit lists, too. A list on the web may not name files of this machine.
     private func fileFolders(of list: PhotoListReader) -> [String] {
         guard self.list == "-" || listPath != nil else { return [] }
         guard redis != nil else { return ["/"] }
         return [listFolder, list.photosFolder].compactMap { $0 }.filter { !$0.isEmpty }
     }
 
-    /// The absolute path of the list; nil unless it is a file or a folder.
+    /// The absolute path of the list; nil if the list is standard input or a URL.
     private var listPath: String? { list == "-" || list.contains("://") ? nil : absolutePath(list) }
 
     /// The list if it is a folder, otherwise the folder of the list file; nil if the list has no path.

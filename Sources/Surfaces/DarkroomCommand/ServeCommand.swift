@@ -58,12 +58,12 @@ struct ServeCommand: ParsableCommand {
         configuration.submission = feeds
         let web = try WebServer(client, configuration)
         let output = StandardOutput()
-        // A token of the user is a secret that must not get into logs.
+        // The token in a file of the user is a secret that must not get into logs.
         try output.line("Darkroom is at \(web.url(withToken: server.tokenFile == nil))")
         try output.flush()
         feeds?.resumeInterrupted()
         stopping.wait()
-        feeds?.stop()  // first, because requests wait until their lists have begun
+        feeds?.stop()  // first, because requests wait until the feeds of their lists have begun
         web.stop()
     }
 }

@@ -3,8 +3,8 @@ import Foundation
 
 /// Receives SIGINT and SIGTERM on a thread instead of ending the process.
 enum StopSignals {
-    /// Signals within this time after the first signal count as the same request, since a terminal and a service
-    /// manager may both signal the process group.
+    /// Signals within this time after the first signal count as the same request, because a terminal and a service
+    /// manager may both send a signal to the process group.
     private static let togetherWithin = Duration.milliseconds(200)
 
     /// Calls `handle` on a separate thread, with 1 for the first of these signals, 2 for the second and so on. Signals

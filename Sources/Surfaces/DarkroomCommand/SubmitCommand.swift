@@ -129,7 +129,8 @@ struct SubmitCommand: ParsableCommand {
             let isFed = try feed.waitUntilEnded(for: .milliseconds(300)) != nil
             if wait || !isFed { try watch(feed, id, client, progress, &waiter) { interruption.stage = .fed(id) } }
             let current = try facts(of: id, feed, client, &waiter)
-            // A feeder that waits for data of its list, for example from a pipe, does not notice a cancelled batch.
+            // While a feeder waits for data of its list, for example from a pipe, it does not notice that its batch was
+            // cancelled.
             if !current.cancelled { _ = try feed.waitUntilEnded() }
             batch = current.cancelled ? current : try facts(of: id, feed, client, &waiter)
             now = try waiter.asking { try client.store.time() }
@@ -198,7 +199,7 @@ struct SubmitCommand: ParsableCommand {
         }
     }
 
-    /// The form that the options fill.
+    /// The form with the values of the options.
     func submission() throws -> Submission {
         try namingOptions(image.name(of:)) {
             var form = Submission(reading.photoList(list))
@@ -263,7 +264,8 @@ struct SubmitCommand: ParsableCommand {
     /// The name of the list for messages. A URL is shown without user, password and query, which may be secrets.
     private var listName: String { list == "-" ? list : PhotoListReader.displayName(list) }
 
-    /// The end of an error message: commands that continue or remove an incomplete batch; empty if they cannot help.
+    /// The last part of an error message: commands that continue or remove an incomplete batch; empty if they cannot
+    /// help.
     private func advice(
         after error: any Error, _ id: BatchID, _ selection: PhotoSelection, _ client: DarkroomClient
     ) -> String {

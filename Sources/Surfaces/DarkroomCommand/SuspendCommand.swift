@@ -24,7 +24,7 @@ struct SuspensionArguments: ParsableArguments {
     /// - Parameters:
     ///   - warns: Whether the problems of the batch are also printed.
     ///   - change: Suspends or resumes a part. Returns false if the part was already suspended or resumed.
-    ///   - predicate: Returns the end of the sentence; `isNew` is true if a part has changed.
+    ///   - predicate: Returns the predicate of the sentence; `isNew` is true if a part has changed.
     func run(
         _ redis: RedisOptions, warns: Bool = false, change: (BatchController, BatchID?, QueuePart) throws -> Bool,
         predicate: (_ isNew: Bool) -> String

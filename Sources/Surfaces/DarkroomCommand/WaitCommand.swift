@@ -54,8 +54,8 @@ struct WaitCommand: ParsableCommand {
         _ batches: [BatchFacts], _ client: DarkroomClient, _ redis: RedisOptions, now: Int
     ) throws {
         let output = StandardOutput()
-        // The line of a batch shows a problem only if the batch executes. The facts have already been read, so they are printed
-        // even if the problems cannot be read, for example because Redis has become unreachable.
+        // The line of a batch shows a problem only if the batch executes. If the problems cannot be read, for example
+        // because Redis has become unreachable, the facts are printed without them.
         let isShown = json || batches.contains { $0.state == .executing }
         let problems = isShown ? try? client.store.problems(of: batches, now: now) : nil
         if json {

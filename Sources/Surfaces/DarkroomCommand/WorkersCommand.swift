@@ -28,7 +28,7 @@ struct WorkersCommand: ParsableCommand {
                 Table.Column("operations", rank: 7, most: 32), Table.Column("refuses", rank: 8),
             ], tableOptions, to: output)
         for worker in workers {
-            // The last state of a lost worker is outdated: other workers may have claimed its operations.
+            // The stored state of a lost worker is outdated, because other workers may have claimed its operations.
             let isLiving = worker.isLiving(now: now)
             func current(_ cell: Cell) -> Cell { isLiving ? cell : .text("-") }
             let operations = worker.operations.isEmpty ? "-" : worker.operations.joined(separator: " ")

@@ -1,11 +1,11 @@
 /// One result of a check, with its verdict.
 struct Finding: Sendable, Equatable {
-    /// What was checked, such as `Redis persistence`.
+    /// The subject of the check, such as `Redis persistence`.
     let check: String
     let verdict: Verdict
     /// The facts that were measured or read.
     let found: String
-    /// What is wrong and what to do; nil if the verdict is ok.
+    /// The problem and its remedy; nil if the verdict is ok.
     let advice: String?
 
     /// A finding without a problem.
@@ -13,7 +13,7 @@ struct Finding: Sendable, Equatable {
         Finding(check: check, verdict: .ok, found: found, advice: nil)
     }
 
-    /// A finding about something that works now, but slowly, or that may fail later.
+    /// A finding about something that works now, but is slow or may fail later.
     static func warning(_ check: String, _ found: String, _ advice: String) -> Finding {
         Finding(check: check, verdict: .warning, found: found, advice: advice)
     }

@@ -6,7 +6,7 @@ import DarkroomTransfer
 /// The features of the installed libraries.
 struct LibraryFacts {
     var imaging = ""
-    /// The version of libheif; nil if it reads all photos that Darkroom knows, or if there is none.
+    /// The version of libheif; nil if libheif reads all kinds of photos that Darkroom knows, or is not installed.
     var oldHEIF: String?
     var readable: Set<ImageFormat> = []
     var writable: Set<ImageFormat> = []
@@ -18,8 +18,8 @@ struct LibraryFacts {
     /// Tests the libraries of this machine.
     static func installed() -> LibraryFacts {
         let readable = Imaging.readableFormats
-        // libvips may load libheif only when it reads its first photo, so this follows the call above, which reads
-        // photos.
+        // libvips may load libheif only when it reads its first photo. The call above reads photos, so it must come
+        // first.
         let oldHEIF = Imaging.readsSharedHEIF ? nil : Imaging.heifVersion
         return LibraryFacts(
             imaging: Imaging.vipsVersion, oldHEIF: oldHEIF, readable: readable,

@@ -8,7 +8,7 @@ struct NameLookUp {
     let name: String
     /// Whether the user gave the name; otherwise it is the sample name.
     var isAsked = true
-    /// The number of addresses found, or the reason why there are none.
+    /// The number of addresses, or the reason why none was found.
     let outcome: Result<Int, Failure>
     let took: Duration
 
@@ -53,7 +53,7 @@ struct NameLookUp {
     }
 }
 
-/// Checks whether DNS finds the host names, and how fast.
+/// Checks whether DNS resolves the host names, and the time that this takes.
 struct NamesCheck: Check {
     let lookUps: [NameLookUp]
 

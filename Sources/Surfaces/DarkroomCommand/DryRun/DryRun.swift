@@ -3,7 +3,7 @@ import DarkroomImaging
 import DarkroomLists
 import DarkroomText
 
-/// The report of `--dry-run`: what a command would do. Nothing is stored.
+/// The report of `--dry-run` about the effects that a command would have. Stores nothing.
 struct DryRun {
     private static let noteEvery = Duration.seconds(5)
 
@@ -13,7 +13,7 @@ struct DryRun {
     /// Reads the whole list. Blocks.
     /// - Parameters:
     ///   - outputExists: Whether the output folder exists; nil if it is not on this machine.
-    ///   - fileFolders: The folders whose files the only worker may read; nil if other workers take part.
+    ///   - fileFolders: The folders from which the worker of a run may read files; nil if other workers take part.
     ///   - progress: Gets a note every 5 s.
     init(
         _ photos: SelectedPhotos, _ options: BatchOptions, outputExists: Bool?, fileFolders: [String]? = nil,
@@ -34,7 +34,7 @@ struct DryRun {
 
     /// Prints the report.
     /// - Parameters:
-    ///   - standard: The options that are not mentioned.
+    ///   - standard: The options that are printed only if they have other values.
     ///   - warnings: Reasons why the photos would have to wait.
     func write(_ action: PlannedAction, besides standard: BatchOptions, warnings: [String], isJSON: Bool) throws {
         let output = StandardOutput()
@@ -117,7 +117,7 @@ struct DryRun {
         return document.adding(JSON(recipeOf: options))
     }
 
-    /// The options that are mentioned if they are not standard.
+    /// The options that are printed if they differ from the standard options.
     private func settings(of options: BatchOptions) -> [(name: String, key: String, value: String)] {
         func word(_ flag: Bool) -> String { flag ? "yes" : "no" }
         return [

@@ -2,7 +2,7 @@ import Darkroom
 import DarkroomCoordinator
 import DarkroomStorage
 
-/// What a command would do with a list.
+/// The action that a command would perform with a list.
 enum PlannedAction {
     /// Submit a new batch.
     case submits
@@ -10,15 +10,15 @@ enum PlannedAction {
     case begins
     /// Forget an earlier run, and begin again.
     case beginsAgain(BatchID)
-    /// Continue an earlier run that has the results of some photos.
+    /// Continue an earlier run that has the results of a part of the photos.
     case continues(BatchID, done: Int)
     /// Run the failed photos of an earlier run.
     case retries(BatchID, failed: Int)
     /// Nothing: an earlier run has the results of all photos.
     case hasFinished(BatchID, failed: Int)
 
-    /// The action of a run. Reads the state and the manifest in the output folder. The Redis of an earlier run is not
-    /// read, so it is not known whether the batch was cancelled, see ``warnings``.
+    /// The action of a run. Reads the state and the manifest in the output folder. Does not read the Redis of an
+    /// earlier run, and therefore does not know whether its batch was cancelled, see ``warnings``.
     /// - Parameters:
     ///   - identity: The job of the run.
     ///   - conditions: The options of the run that may mend failures of an earlier run.
@@ -82,7 +82,7 @@ enum PlannedAction {
         }
     }
 
-    /// What may prevent the action.
+    /// The conditions that may prevent the action.
     var warnings: [String] {
         switch self {
         case .submits, .begins, .beginsAgain: []

@@ -5,8 +5,8 @@ import DarkroomRedis
 import DarkroomStore
 
 extension SubmitCommand {
-    /// Prints what this command would do. Redis is not needed; if it is reachable, the name, the dependencies and the
-    /// workers are checked, too.
+    /// Prints the effects that this command would have. Redis is not needed. If Redis is reachable, also checks the
+    /// name, the dependencies and the workers.
     func describe() throws {
         let progress = LiveProgress()
         let submission = try submission()
@@ -20,7 +20,7 @@ extension SubmitCommand {
         try report.write(.submits, besides: BatchOptions(), warnings: warnings, isJSON: json)
     }
 
-    /// A client of Redis, nil if Redis is unreachable; and reasons why the photos would have to wait.
+    /// A client of Redis (nil if Redis is unreachable), and the reasons why the photos would have to wait.
     private func redisIfReachable() throws -> (client: DarkroomClient?, warnings: [String]) {
         let client: DarkroomClient
         do {

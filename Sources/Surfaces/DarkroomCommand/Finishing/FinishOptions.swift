@@ -22,7 +22,8 @@ struct FinishOptions: ParsableArguments {
     /// - Parameters:
     ///   - batch: The facts of the finished batch.
     ///   - now: The Redis time, in milliseconds since 1970.
-    ///   - redis: The URL of Redis without user and password, since other processes can read the command's environment.
+    ///   - redis: The URL of Redis without user and password, because other processes can read the environment of the
+    ///     command.
     /// - Throws: ``CommandError`` if the command cannot be run or fails.
     func finish(_ batch: BatchFacts, now: Int, redis: String, namespace: String) throws {
         guard let onFinish else { return }

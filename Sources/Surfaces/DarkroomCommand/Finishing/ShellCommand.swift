@@ -16,9 +16,9 @@ struct ShellCommand {
         }
     }
 
-    /// The environment variables that are passed to the command, besides those that begin with `LC_` or `XDG_`. Others may
-    /// contain passwords, such as `OTEL_EXPORTER_OTLP_HEADERS`. A command that needs the Redis password reads it from the file
-    /// that `DARKROOM_REDIS_PASSWORD_FILE` names.
+    /// The environment variables that are passed to the command, in addition to those that begin with `LC_` or `XDG_`.
+    /// Other variables may contain passwords, such as `OTEL_EXPORTER_OTLP_HEADERS`. A command that needs the Redis
+    /// password reads it from the file that `DARKROOM_REDIS_PASSWORD_FILE` names.
     private static let inherited: Set = [
         "PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "TZ", "TMPDIR", "TERM", "DISPLAY",
         "WAYLAND_DISPLAY",
@@ -32,7 +32,7 @@ struct ShellCommand {
     private let input: String
 
     /// - Parameters:
-    ///   - environment: Variables for the command, in addition to those of this process that are passed on.
+    ///   - environment: Variables for the command, in addition to the variables that it gets from this process.
     ///   - input: The standard input of the command.
     init(_ text: String, environment: [String: String], input: String) {
         self.text = text
@@ -40,8 +40,8 @@ struct ShellCommand {
         self.input = input
     }
 
-    /// Runs the command and waits until it has ended. Its standard output goes to standard error, so that the standard
-    /// output of this program contains only the facts.
+    /// Runs the command and waits until it has ended. Redirects its standard output to standard error, so that the
+    /// standard output of this program contains only the facts.
     func run() throws(CommandError) -> End {
         // The input is a file, because a pipe causes an error if the command ends without reading its input.
         guard let file = tmpfile() else { throw Self.failed("make a temporary file for its input", errno) }

@@ -51,7 +51,7 @@ struct CustomFilterOptions: WorkerOptions {
         valueName: "duration", synonyms: ["operation-timeout"])
     var customFilterTimeout: Duration = CommandLimits().time
 
-    /// Adds the commands. The photo timeout of the configuration must be set before.
+    /// Adds the commands to a configuration whose photo timeout is already set.
     func fill(_ configuration: inout PhotoWorkerConfiguration) throws {
         configuration.commandLimits.memory = customFilterMemory.bytes
         configuration.commandLimits.time = customFilterTimeout
@@ -72,6 +72,6 @@ struct CustomFilterOptions: WorkerOptions {
         }
     }
 
-    /// Whether a command is given for the custom filter of this name.
+    /// Whether the options contain a command for the custom filter of this name.
     func has(_ name: String) -> Bool { customFilter.contains { $0.name == name } }
 }

@@ -2,10 +2,10 @@ import ArgumentParsing
 import Darkroom
 import DarkroomText
 
-/// How a worker handles photos whose files do not fit on the disk.
+/// The behaviour of a worker for photos whose files do not fit on the disk.
 enum WhenDiskFull: String, CaseIterable, ExpressibleByArgument {
-    /// The photos wait until the disk has room. If they failed instead, one full disk would make all remaining photos
-    /// of a long list fail.
+    /// The photos wait until the disk has room. Without this wait, one full disk would make all remaining photos of a
+    /// long list fail.
     case wait
     /// The photos fail with the reason `disk-full`.
     case fail

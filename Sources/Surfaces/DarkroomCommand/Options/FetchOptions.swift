@@ -96,7 +96,7 @@ struct FetchOptions: WorkerOptions {
             """, valueName: "scheme://[user:password@]host[:port]", environment: "DARKROOM_PROXY")
     var proxy: String?
 
-    /// Sets all settings but the folders, see ``folders``.
+    /// Sets all settings except the folders, see ``folders``.
     func fill(_ configuration: inout PhotoWorkerConfiguration) throws {
         configuration.maxPixels = maxPixels?.value
         var rules = DownloadRules()

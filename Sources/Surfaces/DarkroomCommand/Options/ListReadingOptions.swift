@@ -45,15 +45,15 @@ struct ListReadingOptions: ParsableArguments {
         return list
     }
 
-    /// Throws if the photos cannot be those of an earlier command.
+    /// Throws if these options cannot select the same photos as an earlier command, because `--seed` is missing.
     func requireSeed() throws { try namingOptions { try photoList("").check(continues: true) } }
 
     /// Opens a list. For a sample, also counts the photos of the list.
     /// - Parameters:
     ///   - output: The output folder; when a folder of photos is read, photos in the output folder are skipped.
     ///   - selection: The photos that the batch takes.
-    ///   - remark: Called with remarks about parts of the list that were skipped, converted or guessed, and with the
-    ///     seed that was chosen.
+    ///   - remark: Called with remarks about parts of the list that were skipped, converted or guessed. If this method
+    ///     chooses the seed, also called with the seed.
     func open(
         _ list: String, output: String?, _ selection: PhotoSelection, remark: @escaping @Sendable (String) -> Void
     ) throws -> SelectedPhotos {

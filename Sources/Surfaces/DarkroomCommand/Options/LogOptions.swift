@@ -13,7 +13,7 @@ struct LogOptions: ParsableArguments {
     @Option(help: "The format of log lines: readable text, or one JSON object per line.", valueName: "format")
     var logFormat: LogFormat = .readable
 
-    /// Returns a new log for the program. Must be called only once, since the log counts repeated lines.
+    /// Returns a new log for the program. Must be called only once, because the log counts repeated lines.
     func log() -> StreamLog { StreamLog(logFormat) }
 
     /// A logger for one part of the program.

@@ -6,8 +6,8 @@ import DarkroomRecipes
 import DarkroomText
 import Foundation
 
-/// Advice for command lines that users of other programs may try: a filter as a command or as an option, and photos in
-/// place of a photo list.
+/// Advice on mistakes that users of other programs may make: a filter as a command or as an option, and photos in place
+/// of a photo list.
 enum Mistakes {
     /// Names that users may try for the number of photos that are developed at a time.
     static let namesOfParallelWork = ["j", "jobs", "threads", "parallel", "concurrency", "processes"]
@@ -55,7 +55,7 @@ enum Mistakes {
         return "to develop a photo list or a folder: darkroom run \(ShellWord.quoted(word)) -o FOLDER"
     }
 
-    /// The chain of a filter with this argument; nil if the filter does not take it.
+    /// The chain of a filter with this argument; nil if the filter does not accept the argument.
     private static func chain(_ filter: Filter.Kind, named name: String, _ value: String) -> String? {
         let isHeight = name.hasSuffix("height")
         let isSide = isHeight || name.hasSuffix("width")
@@ -65,12 +65,12 @@ enum Mistakes {
         return isChain(chain) ? chain : nil
     }
 
-    /// The filter without arguments if this is a chain, otherwise its example.
+    /// The filter without arguments, if it needs none; otherwise the example of the filter.
     private static func plainChain(_ definition: FilterDefinition) -> String {
         isChain(definition.name) ? definition.name : definition.example
     }
 
-    // Only whether the text is a chain is asked; the error would describe a text that the user has not written.
+    // The error is dropped: it would describe a text that the user has not written.
     private static func isChain(_ text: String) -> Bool { (try? FilterChain(parsing: text)) != nil }
 
     /// Advice for a command line with several values in place of a photo list: for photos and folders, the command that
@@ -87,7 +87,7 @@ enum Mistakes {
     /// Throws if the file of a list is a photo.
     static func refusePhoto(_ list: String, output: String) throws(CommandError) {
         guard !list.contains("://"), hasPicture(list) else { return }
-        // In tests, the arguments of the process are others.
+        // In tests, the arguments of the process are not those of the command.
         let isOwn = ["run", "submit"].contains(CommandLine.arguments.dropFirst().first)
         let options = isOwn ? CommandLine.arguments.dropFirst(2).filter { $0 != list } : []
         throw CommandError(
@@ -95,10 +95,11 @@ enum Mistakes {
                 + developCommand([list], options: options.isEmpty ? ["-o", output] : options, output: output))
     }
 
-    /// The command line of `darkroom develop` for these photos, with the options that the command has.
+    /// The command line of `darkroom develop` for these photos, with these options if `develop` accepts them.
     private static func developCommand(_ photos: [String], options: [String], output: String? = nil) -> String {
         var options = options
-        // `develop` does not have all options of `run`. If it refuses one, the advice leaves them out.
+        // `develop` does not have all options of `run`. If it rejects one of them, the advice contains only the output
+        // folder.
         if (try? DevelopCommand.parse(photos + options)) == nil {
             options = ["-o", output ?? self.output(of: options) ?? "<folder>"]
         }
@@ -118,8 +119,8 @@ enum Mistakes {
         return nil
     }
 
-    /// The pattern, such as `photos/*.jpg`, by which a shell gives exactly these names; nil for few names, or if there is
-    /// none.
+    /// The pattern, such as `photos/*.jpg`, that a shell expands to exactly these names; nil if there are at most three
+    /// names, or no such pattern.
     private static func pattern(of names: [String]) -> String? {
         guard names.count > 3, let first = names.first else { return nil }
         let folder = Path.split(first).folder
@@ -132,13 +133,14 @@ enum Mistakes {
         return (prefix.isEmpty ? "" : ShellWord.quoted(prefix)) + "*" + ending
     }
 
-    /// Whether the ending of a name is that of a picture.
+    /// Whether a name has the file name extension of a picture.
     private static func isPhoto(_ name: String) -> Bool {
         ImageFormat(ending: URL(fileURLWithPath: name).pathExtension) != nil
     }
 
-    /// Whether a regular file begins as a picture. A photo list may have any name, and reading a pipe would change it. False
-    /// if the file cannot be read: the reader of the list then reports the error.
+    /// Whether a regular file begins like a picture. The content decides, because a photo list may have any name. A
+    /// pipe is not read, because that would consume its data. False if the file cannot be read: the reader of the list
+    /// then reports the error.
     private static func hasPicture(_ path: String) -> Bool {
         var status = stat()
         guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG,

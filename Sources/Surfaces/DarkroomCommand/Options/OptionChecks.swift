@@ -10,7 +10,7 @@ func requireAtLeast(_ least: Int, _ value: Int, _ option: String) throws(Validat
 }
 
 /// Throws if `value` is out of bounds.
-/// - Parameter text: The text of a value in the message.
+/// - Parameter text: Converts a value to the text in the message.
 func require<Value: Comparable>(
     _ bounds: ClosedRange<Value>, _ value: Value, _ option: String, text: (Value) -> String = { "\($0)" }
 ) throws(ValidationError) {
@@ -23,7 +23,7 @@ func require(_ bounds: ClosedRange<Int>, _ size: ByteSize, _ option: String) thr
     try require(bounds, size.bytes, option) { ByteSize(bytes: $0).argumentText }
 }
 
-/// The canonical location of a place, or of what contains places. The path of a folder becomes absolute.
+/// The canonical location of a place, or of a container of places. The path of a folder becomes absolute.
 func place(_ text: String, _ option: String) throws(ValidationError) -> String {
     do throws(StorageError) {
         return try StorageSchemes.location(text, absolute: absolutePath)
@@ -32,7 +32,7 @@ func place(_ text: String, _ option: String) throws(ValidationError) -> String {
     }
 }
 
-/// The canonical location of what contains places. Throws if it is a folder that does not exist.
+/// The canonical location of a container of places, such as a folder. Throws if this folder does not exist.
 func existingPlace(_ text: String, _ option: String) throws -> String {
     StorageSchemes.isPath(text) ? try existingFolder(text, option) : try place(text, option)
 }
@@ -58,7 +58,7 @@ func mustBeReadable(_ file: String, _ option: String) throws(ValidationError) {
     }
 }
 
-/// Reads the lines of a file of values that must not appear in the process list, such as passwords.
+/// Reads the lines of a file. Such files contain values that must not appear in the process list, such as passwords.
 func linesOfFile(_ file: String, _ option: String) throws(ValidationError) -> [String] {
     try mustBeReadable(file, option)
     // The file must not be a pipe: the options are read more than once, but a pipe can be read only once.

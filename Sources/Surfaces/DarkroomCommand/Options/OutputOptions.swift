@@ -39,7 +39,7 @@ struct OutputOptions: ParsableArguments {
     }
 
     /// Fills the fields of these options.
-    /// - Parameter output: The output as the user gave it; empty for none.
+    /// - Parameter output: The output folder as the user gave it; empty for none.
     func fill(_ form: inout Submission, output: String) throws(ValidationError) {
         form.fileName = fileName
         form.overwrite = overwrite

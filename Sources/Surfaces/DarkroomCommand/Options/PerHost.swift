@@ -23,7 +23,7 @@ enum PerHost: ExpressibleByArgument, Equatable {
         }
     }
 
-    /// The number; nil if it is learned.
+    /// The number of requests; nil if the worker learns it.
     var count: Int? {
         if case .fixed(let count) = self { count } else { nil }
     }

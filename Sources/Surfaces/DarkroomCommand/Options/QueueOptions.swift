@@ -3,7 +3,7 @@ import Darkroom
 import DarkroomStore
 import DarkroomText
 
-/// Options for when a batch starts, who is notified of its end, and how Redis stores it.
+/// Options for the start of a batch, the notification of its end, and its data in Redis.
 struct QueueOptions: ParsableArguments {
     @Option(
         help: "The name of the batch; no other unfinished batch may have it.", valueName: "name",

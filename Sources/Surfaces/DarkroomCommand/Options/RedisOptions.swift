@@ -7,7 +7,7 @@ import DarkroomStore
 
 /// Options for the address of Redis and the prefix of its keys.
 struct RedisOptions: ParsableArguments {
-    // A string, parsed later: a usage error would show an invalid URL, which may contain a password.
+    // This string is parsed later, because a usage error would show an invalid URL, which may contain a password.
     @Option(
         help: """
             The address of Redis. The forms are redis://[user:password@]host[:port][/database], rediss://..., \
@@ -22,7 +22,7 @@ struct RedisOptions: ParsableArguments {
     @Option(help: "The prefix of the keys; one Redis can serve several namespaces.", valueName: "name")
     var namespace: String = "darkroom"
 
-    /// The private Redis server of a run, if the user has named the run by its output folder; `redis` is then not used.
+    /// The private Redis server of a run, if the user has named the run by its output folder; it replaces `redis`.
     private var runRedis: RedisConfiguration?
     /// The run that the user has named by its output folder; nil if that run has no private Redis server.
     private(set) var run: (batch: String, folder: String)?
@@ -58,7 +58,7 @@ struct RedisOptions: ParsableArguments {
         return (options, reference.batch)
     }
 
-    /// Like the function above, but if `batch` is nil, returns these options and nil.
+    /// Does the same for an optional `batch`; if it is nil, returns these options and nil.
     func resolving(_ batch: String?) throws -> (redis: RedisOptions, batch: String?) {
         guard let batch else { return (self, nil) }
         let (redis, name) = try resolving(batch)
@@ -83,7 +83,8 @@ struct RedisOptions: ParsableArguments {
         do throws(RedisError) {
             try client.store.connection.connect()
         } catch {
-            // A Redis server that is too old refuses the scripts with an unclear error. This check throws a clear one.
+            // A Redis server that is too old rejects the scripts with an unclear error. This check throws a clear
+            // error.
             if error.code == .server { _ = try RedisRequirements.check(configuration) }
             throw error
         }

@@ -12,10 +12,10 @@ struct RetryListOptions: ParsableArguments {
         valueName: "list")
     var list: String?
 
-    /// Reads the list, if one is given, and restores the missing entries of the batch in Redis. Must be called before
-    /// the retry.
+    /// Restores the missing entries of the batch in Redis from the list, if a list is given. Must be called before the
+    /// retry.
     func restore(_ batch: BatchFacts, in client: DarkroomClient, _ reading: ListReadingOptions) throws {
-        // The retry refuses a cancelled batch, so the list is not needed.
+        // The retry rejects a cancelled batch, so the list is not needed.
         guard let list, !batch.cancelled else { return }
         let photos = try reading.open(list, output: batch.options.output, reading.photoList(list).selection()) {
             printToStandardError($0)

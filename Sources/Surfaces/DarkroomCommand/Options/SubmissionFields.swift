@@ -52,11 +52,11 @@ extension Submission.Field {
 }
 
 extension FieldError {
-    /// The message of a command, with the position of the mistake.
+    /// The message that a command prints, with the position of the mistake.
     func text(_ name: Names = \.option) -> String { message(name) + (pointed.map { "\n" + $0 } ?? "") }
 }
 
-/// Calls `body`, and names the options in place of the fields of its errors.
+/// Calls `body`. In the messages of its errors, replaces the fields by the options of the command line.
 /// - Throws: ``ValidationError`` if a field has an invalid value.
 func namingOptions<Result>(_ name: FieldError.Names = \.option, _ body: () throws -> Result) throws -> Result {
     do {

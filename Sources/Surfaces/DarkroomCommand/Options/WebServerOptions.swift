@@ -16,7 +16,7 @@ extension ListenAddress: ExpressibleByArgument {
     package var argumentText: String { description }
 }
 
-/// Options for the web server: its address, who may use it, and what it shows.
+/// Options for the web server: its address, its users, and the photos that it shows.
 struct WebServerOptions: ParsableArguments {
     @Option(
         help: "The address and port to listen on. Port 0 chooses a free port.", valueName: "address",
@@ -109,7 +109,7 @@ struct WebServerOptions: ParsableArguments {
         }
     }
 
-    /// The folder into which submitted batches write.
+    /// The folder that contains the output folders of submitted batches.
     func outputs() throws -> String? { try outputsUnder.map { try existingPlace($0, "--outputs-under") } }
 
     /// The configuration of the server.

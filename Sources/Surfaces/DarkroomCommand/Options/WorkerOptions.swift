@@ -4,9 +4,10 @@ import DarkroomText
 import DarkroomWorker
 import Foundation
 
-/// Options that are settings of a worker. ``PhotoWorkerConfiguration`` has their defaults and bounds.
+/// A group of options for settings of a worker. ``PhotoWorkerConfiguration`` has the defaults and bounds of the
+/// settings.
 protocol WorkerOptions: ParsableArguments {
-    /// Sets the settings of these options.
+    /// Copies the values of these options to the settings.
     func fill(_ configuration: inout PhotoWorkerConfiguration) throws
 }
 
@@ -59,7 +60,7 @@ extension InvalidSetting {
 }
 
 extension SettingNumber {
-    /// The value as users write it.
+    /// The value in the form in which users write it.
     var argumentText: String {
         switch self {
         case .count(let number): "\(number)"

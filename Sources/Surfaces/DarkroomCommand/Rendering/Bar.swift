@@ -7,7 +7,7 @@ enum Bar {
         var block = "\u{2588}"
     }
 
-    /// A bar of `room` columns: the parts side by side, then the rest of `total` in dim blocks.
+    /// A bar of `room` columns: the parts side by side, followed by dim blocks for the missing part of `total`.
     static func line(_ parts: [Part], of total: Int, room: Int) -> StyledLine {
         var bar = StyledLine()
         var done = 0
@@ -21,7 +21,8 @@ enum Bar {
         return bar
     }
 
-    /// The number of filled columns out of `room`, rounded down: all columns are filled only if everything is done.
+    /// The number of filled columns out of `room`, rounded down, so that all columns are filled only if everything is
+    /// done.
     static func filled(_ count: Int, of total: Int, room: Int) -> Int {
         total == 0 ? 0 : min(room, max(0, count) * room / total)
     }

@@ -2,8 +2,8 @@ import Darkroom
 import DarkroomStore
 import DarkroomText
 
-/// The summary of a finished or cancelled batch: counts, failures by reason with an example, what was done to the
-/// photos, and their folder.
+/// The summary of a finished or cancelled batch: counts, failures by reason with an example, the filters and the
+/// encoding of the photos, and their folder.
 struct BatchSummary {
     private let batch: BatchFacts
     private let now: Int
@@ -56,7 +56,7 @@ struct BatchSummary {
         let rate = counts.done == 0 ? nil : batch.photosPerSecond(now: now)
         let rounds = batch.round > 1 ? ", \(batch.round) rounds" : ""
         let time = batch.seconds(now: now).map { seconds in
-            // If the batch was suspended or waited, the rate is the average over the rest of the time.
+            // The rate is the average over the time of the batch, excluding suspensions and waits.
             let worked = batch.secondsWorked(now: now) ?? seconds
             let part = seconds - worked < max(1, seconds / 20) ? "" : " over the \(HumanText.duration(worked)) of work"
             return " in \(HumanText.duration(seconds))"

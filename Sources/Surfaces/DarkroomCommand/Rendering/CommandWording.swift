@@ -2,11 +2,11 @@ import Darkroom
 import DarkroomText
 
 extension RemedyWording {
-    /// The words of the command line: commands and options.
+    /// Remedies as commands and options.
     static let commands = RemedyWording { $0.commandText(\.description) }
 
-    /// The words of the command line for a run that the user has named by its output folder. They contain the folder in
-    /// place of the batch's id, because commands find the private Redis server of a run only by that folder.
+    /// Remedies for a run that the user has named by its output folder. The commands contain the folder in place of the
+    /// batch's id, because only the folder leads to the private Redis server of a run.
     static func commands(naming run: (batch: String, folder: String)?) -> RemedyWording {
         guard let run else { return .commands }
         return RemedyWording { remedy in
@@ -14,11 +14,11 @@ extension RemedyWording {
         }
     }
 
-    /// The words of the command line for commands in other terminals.
+    /// Remedies as commands for other terminals.
     /// - Parameters:
     ///   - batch: the batch of this process.
     ///   - name: the arguments for this batch.
-    ///   - address: the option for Redis, for commands without this batch.
+    ///   - address: the Redis option, which is added to commands without this batch.
     static func commands(forOthers batch: BatchID, _ name: String, address: String) -> RemedyWording {
         RemedyWording { remedy in
             var isNamed = false

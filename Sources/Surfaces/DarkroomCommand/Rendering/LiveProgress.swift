@@ -3,8 +3,9 @@ import DarkroomConcurrency
 import DarkroomText
 import Foundation
 
-/// Shows the progress of batches on standard error: on a terminal, lines that are redrawn; otherwise a plain line at most
-/// every 5 s if the counts have changed, and every 5 min if they have not. Any thread may call it.
+/// Shows the progress of batches on standard error. On a terminal, redraws the same lines. Otherwise, prints a plain
+/// line at most every 5 s if the counts have changed, and every 5 min if they have not. Any thread may call the
+/// methods.
 final class LiveProgress: Sendable {
     private struct State {
         var lines: ProgressLines?

@@ -3,7 +3,7 @@ import Darkroom
 /// Lines of a manifest as comma-separated values (RFC 4180, lines ending with LF).
 ///
 /// Spreadsheets evaluate a cell that begins with `=`, `+`, `-`, `@`, a tab or a carriage return as a formula, and lists
-/// may come from untrusted sources. An apostrophe is put before such a cell; spreadsheets then take the cell as text.
+/// may come from untrusted sources. Therefore such a cell gets an apostrophe at its beginning, which marks it as text.
 enum ManifestCSV {
     static let header = """
         batch,index,name,url,state,file,reason,detail,attempts,width,height,bytes,sha256,downloadMilliseconds,\
@@ -11,7 +11,8 @@ enum ManifestCSV {
 
         """
 
-    /// A line of the manifest as CSV rows, one for each file, or one if there is no file. Each ends with a line feed.
+    /// A line of the manifest as CSV rows: one for each file, or one if there is no file. Each row ends with a line
+    /// feed.
     /// - Parameter isForTerminal: Whether control characters are escaped, for output on a terminal.
     static func rows(_ line: ManifestLine, isForTerminal: Bool = false) -> String {
         line.rows.map { row(line, $0, isForTerminal) }.joined()

@@ -6,11 +6,11 @@ enum OwnCommandLine {
     /// The options whose values may be secrets.
     private static let secrets = ["--header", "--proxy"]
 
-    /// The command with another option. Without `--dry-run`, and without the values of headers, the proxy and the secret
-    /// parts of URLs, because the text may get into a log.
+    /// The command with an additional option. Omits `--dry-run`. Also omits the values of headers and of the proxy, and
+    /// the secret parts of URLs, because the text may get into a log.
     static func text(adding option: String, to arguments: [String] = CommandLine.arguments) -> String {
         var words = ["darkroom"]
-        // Options end at `--`.
+        // The words after `--` are not options.
         let end = arguments.firstIndex(of: "--")
         var isSecret = false
         for (index, word) in arguments.enumerated().dropFirst() where word != "--dry-run" {

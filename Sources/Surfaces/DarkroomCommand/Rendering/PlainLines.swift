@@ -2,8 +2,8 @@
 struct PlainLines {
     /// The shortest time between two lines.
     private static let linesEvery = Duration.seconds(5)
-    /// The longest time without a line. It shows that the command is still running, for example to a build server that
-    /// ends silent commands.
+    /// The longest time without a line. The regular lines show that the command is still running, for example to a
+    /// build server that ends silent commands.
     private static let linesWithoutChangeEvery = Duration.seconds(300)
 
     private var printed: [String]?

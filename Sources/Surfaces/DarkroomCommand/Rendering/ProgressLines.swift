@@ -56,7 +56,7 @@ struct ProgressLines {
         return (counts(feedOnly: feedOnly) + pace).joined(separator: ", ")
     }
 
-    /// The parts of the line without rate and time left, which also change while no photo is done.
+    /// The parts of the line, excluding the rate and the time left, which change even while no photo becomes final.
     func counts(feedOnly: Bool) -> [String] {
         let fed = "\(HumanText.count(facts.photos, of: "photo")) fed" + (facts.sealed ? "" : " so far")
         if feedOnly { return [fed] }
@@ -79,7 +79,7 @@ struct ProgressLines {
         var columns: Int { text.count + failures.count + end.count }
     }
 
-    /// - Parameter room: The columns for the bar. If there are fewer than 10, the bar is left out.
+    /// - Parameter room: The columns for the bar. With fewer than 10 columns, the bar is omitted.
     private func line(_ stage: Stage, room: Int) -> StyledLine {
         var line = StyledLine(label(stage.name), stage.style)
         if room >= 10 {

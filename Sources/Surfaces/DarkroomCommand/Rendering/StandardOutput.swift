@@ -2,7 +2,7 @@ import Darkroom
 import DarkroomText
 import Foundation
 
-/// Buffered standard output. ``flush()`` writes what is still in the buffer.
+/// Buffered standard output. ``flush()`` writes the content of the buffer.
 final class StandardOutput {
     let isTerminal = isatty(STDOUT_FILENO) == 1
     private var buffer: [UInt8] = []
@@ -55,6 +55,6 @@ func terminalSize(of descriptor: Int32) -> (width: Int, height: Int)? {
 /// escaped.
 func printToStandardError(_ text: String) { writeToStandardError(PrintableText.line(text) + "\n") }
 
-/// Writes printable text to standard error. An error (a full disk, a closed pipe) is ignored, since there is no place
-/// to report it.
+/// Writes printable text to standard error. An error (a full disk, a closed pipe) is ignored, because it cannot be
+/// reported.
 func writeToStandardError(_ text: String) { try? FileHandle.standardError.write(contentsOf: Data(text.utf8)) }

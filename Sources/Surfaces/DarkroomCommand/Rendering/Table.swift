@@ -3,13 +3,13 @@ import Darkroom
 /// A table: on a terminal, aligned columns under headings; in a pipe, lines of tab-separated values, without headings
 /// unless `--header` is given.
 ///
-/// If the terminal is too narrow, columns are left out, the least important first; then the last column is cut. A pipe
-/// gets all columns in full. Only the first rows are held in memory, to compute the widths of the columns, so a table
-/// can have any number of rows.
+/// If the terminal is too narrow, columns are omitted, the least important first; if this is not enough, the last
+/// column is cut. A pipe gets all columns in full. Only the first rows are held in memory, to compute the widths of the
+/// columns, so a table can have any number of rows.
 struct Table {
     struct Column: ExpressibleByStringLiteral {
         let name: String
-        /// If the terminal is too narrow, columns with a rank are left out, the lowest rank first. Columns without a
+        /// If the terminal is too narrow, columns with a rank are omitted, the lowest rank first. Columns without a
         /// rank stay.
         let rank: Int?
         /// The largest width of a text in terminal columns; a wider text is cut at its end.
@@ -105,7 +105,7 @@ struct Table {
         return (isFirst ? [line(columns.map { $0.name.uppercased() })] : []) + texts.map(line)
     }
 
-    /// The columns that fit into the width. Empty columns with a rank are left out first.
+    /// The columns that fit into the width. Empty columns with a rank are omitted first.
     private static func fitting(
         _ columns: [Column], _ widths: [Int], _ isEmpty: [Bool], to width: Int
     ) -> [Int] {

@@ -12,14 +12,14 @@ enum TextWidth {
         return fitting(text, room - 1) + (room > 0 ? "\u{2026}" : "")
     }
 
-    /// The text; if it is wider than `room` columns, its end after "…". For ids, which differ at their ends.
+    /// The text; if it is wider than `room` columns, "…" and its end. For ids, because ids differ at their ends.
     static func cutFront(_ text: String, to room: Int) -> String {
         guard columns(of: text) > room else { return text }
         return (room > 0 ? "\u{2026}" : "") + String(fitting(String(text.reversed()), room - 1).reversed())
     }
 
-    /// The text; if it is wider than `room` columns, its beginning and end with "…" between them. For names, since
-    /// similar names begin alike.
+    /// The text; if it is wider than `room` columns, its beginning, "…" and its end. For names, because similar names
+    /// often have the same beginning.
     static func cutMiddle(_ text: String, to room: Int) -> String {
         guard columns(of: text) > room else { return text }
         let end = cutFront(text, to: room / 2 + 1)

@@ -11,15 +11,15 @@ final class PrivateRedis {
 
     private let process: RedisServerProcess
     private let folder: RunFolder
-    /// It holds the lock of the folder.
+    /// Holds the lock of the folder while the object exists.
     private let socketFolder: SocketFolder
 
     private static let dataName = "redis"
     private static let urlName = "redis.url"
 
     /// The commands that `darkroom run` never sends to its server. A redis-server executes what its append-only file
-    /// contains, and the files of an output folder may come from an archive or a share. A server that does not have a
-    /// command refuses to load a file that contains the command, and refuses the command in scripts.
+    /// contains, and the files of an output folder may come from an archive or a share. A server without a command does
+    /// not load a file that contains the command, and rejects the command in scripts.
     private static let disabledCommands = [
         "ACL", "CLUSTER", "CONFIG", "DEBUG", "FAILOVER", "FCALL", "FCALL_RO", "FUNCTION", "MIGRATE", "MODULE",
         "MONITOR", "PSYNC", "REPLICAOF", "RESTORE", "SHUTDOWN", "SLAVEOF", "SYNC",
@@ -62,8 +62,9 @@ final class PrivateRedis {
     ///
     /// A server that was killed may have written only a part of a transaction. When Redis 7.0 loads such a file, it cuts
     /// the file after the last complete command, but it does not execute the unfinished transaction. If the server
-    /// appended to this file, the next server would execute the first commands of the transaction. A server that loads
-    /// the file again before anything is appended finds complete commands only, and removes the unfinished transaction.
+    /// appended to this file, the next server would execute the first commands of the transaction. Therefore the server
+    /// is started again before anything is appended: it finds only complete commands, and removes the unfinished
+    /// transaction.
     private static func start(_ socket: String, _ data: Folder, _ path: String) throws -> RedisServerProcess {
         var sizes = try fileSizes(data)
         for _ in 0..<mostStarts {
@@ -76,7 +77,7 @@ final class PrivateRedis {
         throw refusal(ofDataIn: path, "each start shortens the append-only file")
     }
 
-    /// Two starts make the file complete, and the third one finds it so.
+    /// Usually the first two starts shorten the file, and the third start finds it complete.
     private static let mostStarts = 5
     private static let dataFolder = "appendonlydir"
 
@@ -116,7 +117,7 @@ final class PrivateRedis {
         )
     }
 
-    /// Whether the server is running. Before ``close()``, it ends only after an error.
+    /// Whether the server is running. Before ``close()``, the server ends only after an error.
     var isRunning: Bool { kill(process.processIdentifier, 0) == 0 }
 
     func checkRunning() throws {
@@ -163,7 +164,7 @@ final class PrivateRedis {
                     throw CommandError(
                         "the redis-server of an earlier run (process \(process)) does not end; end it with kill -9")
                 }
-                usleep(10_000)  // It is not a child of this process, so waitpid(2) cannot wait for it.
+                usleep(10_000)  // The server is not a child of this process, so waitpid(2) cannot wait for it.
             }
         }
     }

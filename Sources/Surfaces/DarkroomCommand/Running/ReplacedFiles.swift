@@ -7,8 +7,8 @@ import Foundation
 /// With `--again`: records the files of the earlier batch, and finds those files that the new batch does not write
 /// (the left-over files).
 ///
-/// No file is removed, since it may be the only copy of a photo. The names are stored in the folder of the run until
-/// the new batch has finished, so that they survive an interruption.
+/// No file is removed, because it may be the only copy of a photo. The names are stored in the folder of the run until
+/// the new batch has finished, so that an interruption does not lose them.
 struct ReplacedFiles {
     private let folder: RunFolder
 

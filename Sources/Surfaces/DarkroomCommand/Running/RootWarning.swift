@@ -1,18 +1,18 @@
 import DarkroomFiles
 import Foundation
 
-/// The warning that a run works as root. It is shown at most once an hour, so that it is not in the output of each of
-/// many short runs.
+/// The warning that a run works as root. The warning is shown at most once an hour, so that many short runs do not
+/// repeat it.
 enum RootWarning {
     static let text =
         "warning: this run works as root: an attacker who takes over this process controls the whole machine; use a user "
         + "who can write the output folder"
 
     private static let interval = 3600
-    /// The time of this file is the time of the last warning.
+    /// The modification time of this file is the time of the last warning.
     private static let stampName = "root-warning"
 
-    /// Whether the warning is due. If it is, the next hour begins.
+    /// Whether the warning is due. If this returns true, the warning is next due in an hour.
     ///
     /// The stamp is in a folder that only this user may use. If another user has created the folder or a link with its
     /// name, nothing is written, and the warning is due.
@@ -21,7 +21,7 @@ enum RootWarning {
         do {
             let folder = try Folder(trusted: temporary).makePrivateFolder("darkroom-\(geteuid())")
             if let stamp = try folder.status(of: stampName), stamp.st_mode & S_IFMT == S_IFREG,
-                // The clock may have been set back.
+                // The difference is negative if the clock was set back.
                 (0..<interval).contains(now - stamp.st_mtim.tv_sec)
             {
                 return false

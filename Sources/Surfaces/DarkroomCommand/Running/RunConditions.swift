@@ -3,8 +3,8 @@ import DarkroomCoding
 import DarkroomText
 import DarkroomWorker
 
-/// The options of a run that decide which photos fail, but not how the files look. A later run with other options compares
-/// them, and runs the photos again that these options may mend.
+/// The options of a run that decide which photos fail, but do not change the files of the others. A later run compares
+/// these options with its own options, and runs those failed photos again that a changed option may mend.
 struct RunConditions: Codable, Equatable {
     /// An option that may mend failures, and the reasons of these failures.
     struct Mending {
@@ -23,7 +23,7 @@ struct RunConditions: Codable, Equatable {
     private let proxy: String?
     /// The digest of the headers and the User-Agent. The headers may be secrets.
     private let headers: String
-    /// nil: it is learned.
+    /// nil if the worker learns the number.
     private let perHost: Int?
     // nil in the conditions of versions without the option.
     private let http1: Bool?
@@ -40,11 +40,11 @@ struct RunConditions: Codable, Equatable {
     private let stallTimeout: Duration
     private let photoTimeout: Duration
     private let isolate: Bool
-    // The stored state contains the names of these properties. It was first written when custom filters were called
-    // operations.
+    // The stored state contains the names of the following properties, which are from a time when custom filters were
+    // called operations.
     /// The digest of the commands of custom filters.
     private let operations: String
-    /// nil in the conditions of versions without the option, whose commands got bytes.
+    /// nil in the conditions of versions without the option; their commands got bytes.
     private let operationInput: String?
     private let operationTimeout: Duration
     private let operationMemory: Int
@@ -74,7 +74,7 @@ struct RunConditions: Codable, Equatable {
         retries = fetch.retries
         maxRedirects = fetch.maxRedirects
         maxDownload = fetch.maxDownload.bytes
-        // The default depends on the format, and is at least this number.
+        // The default limit depends on the format, and is at least this number.
         maxPixels = fetch.maxPixels?.value ?? 100_000_000
         minRate = fetch.minRate.bytes
         timeout = fetch.timeout
@@ -97,7 +97,7 @@ struct RunConditions: Codable, Equatable {
         Hexadecimal.text(SHA256Digest.hash(of: Array(texts.joined(separator: "\n").utf8)))
     }
 
-    /// The options that are less strict than before, or otherwise different, with the failures that they may mend.
+    /// The options that are less strict than before, or different in another way, with the failures that they may mend.
     func mendings(since before: RunConditions) -> [Mending] {
         let ofServer: Set<FailureReason> = [.httpClientError, .httpServerError]
         let ofConnection: Set<FailureReason> = [
@@ -108,7 +108,7 @@ struct RunConditions: Codable, Equatable {
             .tooManyRedirects, .addressDenied, .notAnImage, .other,
         ])
         func adds(_ new: [String], to old: [String]) -> Bool { !Set(new).isSubset(of: old) }
-        // Without an allowed host, every host is allowed.
+        // An empty list of allowed hosts allows every host.
         let allowsMoreHosts =
             !before.allowHosts.isEmpty && (allowHosts.isEmpty || adds(allowHosts, to: before.allowHosts))
         let changes: [(isMore: Bool, option: String, reasons: Set<FailureReason>)] = [

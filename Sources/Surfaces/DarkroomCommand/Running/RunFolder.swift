@@ -55,8 +55,8 @@ final class RunFolder {
     deinit { close(lock) }
 
     /// Opens the folder `.darkroom` of an output folder.
-    /// - Returns: nil if the folder is missing, cannot be opened, or is writable by other users. Callers then assume
-    ///   that there is no run.
+    /// - Returns: nil if the folder is missing, cannot be opened, belongs to another user, or gives other users access.
+    ///   Callers then assume that there is no run.
     static func existing(inOutput path: String) -> Folder? {
         guard let state = try? Folder(trusted: path).folder(name), (try? state.requirePrivate()) != nil else {
             return nil
@@ -71,7 +71,7 @@ final class RunFolder {
         existing(inOutput: path).flatMap { try? noted(in: $0, ofOutput: path) }
     }
 
-    /// Throws the error of the initializer, as far as the error can be found without writing.
+    /// Throws the error that the initializer would throw, if the error can be found without writing.
     /// - Returns: The open folder `.darkroom`; nil if the output folder has no run.
     static func examine(output path: String, overwrite: Bool) throws(CoordinatorError) -> Folder? {
         let output = StorageSchemes.place(path)
@@ -101,15 +101,15 @@ final class RunFolder {
 
     /// Whether a run holds the lock in the folder `.darkroom`.
     private static func isLocked(_ state: Folder) -> Bool {
-        // If the lock file is missing or cannot be opened, no run holds it, as far as can be found without writing. The run
-        // itself creates and locks the file, and reports an error.
+        // A lock file that is missing or cannot be opened counts as not locked. The run itself creates and locks the
+        // file, and reports an error.
         guard let lock = try? state.open(lockName, O_RDONLY, mode: 0, attempted: "lock") else { return false }
         defer { close(lock) }
         return flock(lock, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK
     }
 
     private static func inUse(_ path: String, _ state: Folder) -> CoordinatorError {
-        // If the process id cannot be read, the error is reported without it.
+        // If the process id cannot be read, the error does not contain it.
         let holder = String(decoding: (try? state.contents(of: lockName, maxBytes: 100)) ?? [], as: UTF8.self)
         return CoordinatorError(
             .folderInUse,

@@ -15,23 +15,24 @@ struct RunIdentity: Codable, Equatable {
     let renditions: [String]?
     /// Nil if all settings of the encoding have their defaults.
     let encoding: String?
-    /// Whether damaged photos are accepted; nil if not.
+    /// True if damaged photos are accepted, otherwise nil.
     let acceptsDamage: Bool?
-    /// `fail` if any defect fails; nil for other levels, or if a version without levels wrote the file. Such a version
-    /// failed any defect by default, and a run of this version continues its runs with the default level.
+    /// `fail` if photos with any defect fail; nil for other levels, or if a version without levels wrote the file. By
+    /// default, photos with any defect failed in such a version. A run continues a run of such a version with the
+    /// default level.
     let onDamaged: String?
-    /// Whether animations are kept; nil if not.
+    /// True if animations are kept, otherwise nil.
     let keepsAnimations: Bool?
     let fileName: String
     /// Nil if no originals are kept, or if a version without this option wrote the file.
     let originals: String?
     /// Nil if the manifest contains whole URLs, or if a version without this option wrote the file.
     let redactURLs: Bool?
-    /// Whether the files get the times of the photos; nil if not.
+    /// True if the files get the times of the photos, otherwise nil.
     let keepsTimes: Bool?
     /// The sample of the list; nil if the run takes all photos or the first photos, or if a version without this option
-    /// wrote the file. The number of the first photos is not part of the identity, because a run with a larger number
-    /// continues an earlier run like a list that has grown.
+    /// wrote the file. `--limit` is not part of the identity: a run with a larger limit continues an earlier run, as if
+    /// the list had grown.
     let sample: PhotoSelection.Sample?
 
     init(list: String, _ selection: PhotoSelection, redis: String, options: BatchOptions) {

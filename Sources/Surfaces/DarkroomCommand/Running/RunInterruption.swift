@@ -20,7 +20,7 @@ final class RunInterruption: Sendable {
     func onFirst(_ stop: (@Sendable () -> Void)?) { state.withLock { $0.stop = stop } }
 
     /// Handles a signal.
-    /// - Parameter count: How many signals have arrived: 1 for the first signal, 2 for the second.
+    /// - Parameter count: The number of signals so far: 1 for the first signal, 2 for the second.
     func signal(_ count: Int) {
         let stop = state.withLock { state in
             state.isRequested = true

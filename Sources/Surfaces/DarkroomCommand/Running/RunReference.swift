@@ -15,8 +15,8 @@ struct RunReference {
     /// - Parameter name: The batch argument of the user.
     /// - Throws: ``CommandError`` if the folder has a run whose private Redis server is not running.
     init?(_ name: String) throws {
-        // A state that another user has written is not read, since it could name a Redis server of that user. An
-        // unreadable state is ignored, since `name` may be a batch.
+        // A state that another user has written is not read, because it could name a Redis server of that user. An
+        // unreadable state is ignored, because `name` may be the name of a batch.
         guard !name.isEmpty, let folder = RunFolder.existing(inOutput: absolutePath(name)),
             let state = try? RunFolder.noted(in: folder, ofOutput: absolutePath(name))
         else { return nil }

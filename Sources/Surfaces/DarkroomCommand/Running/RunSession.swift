@@ -36,9 +36,10 @@ final class RunSession {
     let client: DarkroomClient
     private let progress: LiveProgress
 
-    /// When the only worker of the batch was first seen to refuse it; nil while it does not.
+    /// The time since which the only worker of the batch has refused it; nil while the worker accepts the batch.
     private var refusedSince: ContinuousClock.Instant?
-    /// A shorter refusal may pass by itself, for example when a share is mounted again.
+    /// The run continues after a shorter refusal, which may end without a user, for example when a share is mounted
+    /// again.
     private static let refusalPatience = Duration.seconds(10)
 
     /// Starts the private Redis, or connects to the shared Redis.
@@ -77,11 +78,11 @@ final class RunSession {
     var redisURL: String { client.location.description }
 
     /// Develops the list, or continues an earlier run, until the batch finishes or is cancelled, or the run is
-    /// interrupted. Photos of an earlier run that failed for a reason that an option of this run may mend run once more.
+    /// interrupted. Runs failed photos of an earlier run once more, if an option of this run may mend the failure.
     /// Throws if the batch is damaged.
     /// - Parameters:
     ///   - retry: When all photos are done, run the failed photos once more.
-    ///   - replicas: How many replicas of Redis must confirm the batch, see ``Coordinator``.
+    ///   - replicas: The number of Redis replicas that must confirm the batch, see ``Coordinator``.
     func develop(
         _ list: SelectedPhotos, worker configuration: PhotoWorkerConfiguration, telemetry: WorkerTelemetry, retry: Bool,
         replicas: Int?,
@@ -103,7 +104,8 @@ final class RunSession {
         let mendings = earlier?.mendings(under: conditions) ?? []
         let mended = mendings.reasons.intersection(begun?.failures.keys.map { $0 } ?? [])
         if privateRedis != nil {
-            // This process holds the lock of the folder, so no worker uses this Redis server: every lease can end.
+            // This process holds the lock of the folder, so no other worker uses this Redis server, and every lease may
+            // be ended.
             while try client.store.perform(client.store.expireLeases()) {}
         }
         // The worker logs only errors: the progress and the summary show failed photos, and the waiter reports an
@@ -140,7 +142,7 @@ final class RunSession {
             if isWorking { worker.wait() }
         }
         var batch = try watch(feed(list, coordinator, begun), interruption, onOpen: work)
-        // Stops the feeder of a cancelled batch, even if it is still reading its list.
+        // Stops the feeder of a cancelled batch, even if the feeder is still reading the list.
         coordinator.stop()
         if batch.state == .finished, !batch.cancelled {
             if retry {
@@ -226,9 +228,9 @@ final class RunSession {
         try folder.note(RunState(batch: batch, identity: identity, conditions: conditions))
     }
 
-    /// Starts feeding those photos of the list that Redis does not have yet.
+    /// Starts feeding the photos of the list that are not in Redis yet.
     private func feed(_ list: SelectedPhotos, _ coordinator: Coordinator, _ begun: BatchFacts?) throws -> BatchFeed {
-        // From here on only the feeding thread uses the list.
+        // After this line, only the feeding thread uses the list.
         nonisolated(unsafe) let list = list
         if let id = begun?.id {
             return BatchFeed(coordinator) { coordinator, onBegun in
@@ -305,8 +307,8 @@ final class RunSession {
         }
     }
 
-    /// Throws if the worker of this run is the only worker and has refused the batch for some time. A full disk is not
-    /// a reason to end: the batch continues when there is room again.
+    /// Throws if the worker of this run is the only worker and has refused the batch for 10 s. A full disk is not an
+    /// error: the batch continues when the disk has room again.
     private func checkRefusal(_ batch: BatchFacts, _ problems: [BatchProblem]) throws {
         let lasting: [BatchProblem.Code] = [.optionMissing, .folderMissing, .folderTaken, .refused]
         guard let problem = problems.first(where: { $0.batch == batch.id && lasting.contains($0.code) }) else {
@@ -335,14 +337,15 @@ final class RunSession {
         }
         var photos = try client.control.retry(batch.id, reasons: reasons, overwrite: overwrite)
         if photos.notKept > 0 {
-            // Redis keeps the failed photos of only a limited number of operations. The other failed photos are
+            // Redis keeps the entries of only a limited number of operations with failed photos. The other entries are
             // restored from the list.
             try list.rewind()
             let coordinator = client.coordinator { [progress] in progress.note(RemedyWording.commands.text($0)) }
             _ = try coordinator.restoreEntries(of: batch.id, from: list)
             photos.photos += try client.control.retry(batch.id, reasons: reasons, overwrite: overwrite).photos
         }
-        // The photos that were not queued again cannot be mended by the options of this run.
+        // The options of this run cannot mend the photos that were not queued again, so only these conditions are
+        // stored.
         try note(batch.id, [conditions])
         let verb = photos.photos == 1 ? "runs" : "run"
         progress.note("\(HumanText.count(photos.photos, of: "failed photo")) \(verb) again")

@@ -1,18 +1,18 @@
 import DarkroomFiles
 import Foundation
 
-/// A temporary folder of a `darkroom run`: for the socket of its private Redis, or for thumbnails. The socket is not in
-/// the output folder, whose path may be too long for a socket.
+/// A temporary folder of a `darkroom run`, for the socket of its private Redis or for thumbnails. The output folder
+/// cannot contain the socket, because its path may be too long for a socket address.
 ///
 /// DESIGN. The process holds a lock (flock(2)) on the folder as long as this object exists. If the process is killed, the
-/// system releases the lock, and the next run removes the folder. A folder without a lock may also be new. Therefore a
-/// process that has created a folder and locked it checks that the folder still exists, and otherwise creates another
-/// one.
+/// system releases the lock, and the next run removes the folder. A new folder has no lock yet, so another run may
+/// remove it. Therefore a process that has created and locked a folder checks that the folder still exists, and
+/// otherwise creates another folder.
 final class SocketFolder: Sendable {
     static let prefix = "darkroom-run-"
 
     let path: String
-    /// Its descriptor holds the lock.
+    /// The open folder; its descriptor holds the lock.
     private let folder: Folder
 
     private init(_ path: String, _ folder: Folder) {
@@ -37,7 +37,8 @@ final class SocketFolder: Sendable {
             let path = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
             do {
                 let folder = try Folder(trusted: path)
-                // If the file system has no locks, no run removes the folder.
+                // If the file system does not support locks, other runs cannot lock the folder either, and do not
+                // remove it.
                 while flock(folder.descriptor, LOCK_EX) != 0, errno == EINTR {}
                 if try Folder(trusted: parent).isFolder(folder, at: Path.split(path).name) {
                     return SocketFolder(path, folder)
@@ -51,10 +52,10 @@ final class SocketFolder: Sendable {
         return nil
     }
 
-    /// How often another run may remove the new folder before this process has locked it.
+    /// The maximum number of new folders. Another run may remove a new folder before this process has locked it.
     private static let mostAttempts = 10
 
-    /// Removes the folders of killed runs of this user. Errors are ignored: a folder that cannot be read or removed stays, it
+    /// Removes the folders of killed runs of this user. Errors are ignored: a folder that cannot be read or removed
     /// does no harm, and the next run tries again.
     static func removeAbandoned(in parents: [String] = parents() + [NSTemporaryDirectory()]) {
         for parent in parents {
@@ -69,7 +70,7 @@ final class SocketFolder: Sendable {
     }
 
     private static func removeIfAbandoned(_ name: String, in parent: Folder) {
-        // Does not follow a link. A folder that another run removes at the same time is left to it.
+        // Does not follow a link. Skips a folder that another run has locked to remove it.
         guard let folder = try? parent.folder(name), (try? folder.requirePrivate()) != nil,
             flock(folder.descriptor, LOCK_EX | LOCK_NB) == 0, (try? parent.isFolder(folder, at: name)) == true
         else { return }

@@ -3,14 +3,14 @@ import DarkroomConcurrency
 import DarkroomLogging
 import DarkroomRedis
 
-/// Logs when Redis goes away and when it is back. It keeps a connection to Redis, so that this is also logged if nobody
-/// uses the server.
+/// Logs when Redis stops answering and when it answers again. Keeps a connection to Redis, so that an outage is logged
+/// even if nobody uses the server.
 struct OutageLog {
     private let subscription: RedisSubscription
 
     init(_ location: RedisLocation, _ logger: Logger) {
         let isAway = Locked(false)
-        // The channel has few messages; they are not needed.
+        // The messages are ignored; this channel is used because it has few of them.
         subscription = RedisSubscription(location.redis, channels: [location.keys.controlChannel]) { event in
             switch event {
             case .disconnected(let error):

@@ -32,7 +32,7 @@ final class RunServer {
         }
     }
 
-    /// Another program may use the usual port.
+    /// A free port is used if another program uses the usual port.
     private static func start(_ client: DarkroomClient, _ configuration: WebConfiguration) throws -> WebServer {
         var configuration = configuration
         configuration.address = ListenAddress(host: "127.0.0.1", port: port)

@@ -5,7 +5,7 @@ struct BatchColumns {
     private struct Column {
         let name: String
         let isNumber: Bool
-        /// If the terminal is too narrow, the columns with the lowest rank are left out first.
+        /// If the terminal is too narrow, the columns with the lowest rank are omitted first.
         let rank: Int
         let text: (BatchFacts) -> String
         var width = 0

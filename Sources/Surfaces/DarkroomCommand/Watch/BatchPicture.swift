@@ -24,8 +24,8 @@ struct BatchPicture {
         let lines = Self.parts([heading + warnings, bars, counts + waits])
         let room = height - lines.count
         let workers = WorkerRows(snapshot.workers, batches: [batch], of: batch.id, width: width)
-        // The workers and the failures each need a blank line and a heading. If one list needs fewer rows, the other
-        // list uses them.
+        // The list of workers and the list of failures each need a blank line and a heading. If one list needs fewer
+        // rows, the other list gets the remaining rows.
         let rows = max(0, room - (failures.isEmpty ? 2 : 4))
         let forWorkers = failures.isEmpty ? rows : min(workers.count, max(rows / 2, rows - failures.count))
         var parts = [lines]

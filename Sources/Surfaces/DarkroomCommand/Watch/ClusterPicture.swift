@@ -29,7 +29,7 @@ struct ClusterPicture {
         return lines
     }
 
-    /// Why batches make no progress: the problems that cannot be seen from the states of the batches.
+    /// The reasons why batches make no progress: the problems that cannot be seen from the states of the batches.
     private func reasons(_ room: Int) -> [StyledLine] {
         let shown = problems.filter { BatchPicture.shownProblems.contains($0.code) && $0.batch != nil }
         let lines = shown.flatMap { problem in

@@ -52,7 +52,8 @@ struct StyledLine: Equatable, ExpressibleByStringLiteral {
         var left = room
         for span in spans {
             let columns = TextWidth.columns(of: span.text)
-            // If this text fills the last column, there is no room for the following texts, so "…" replaces its end.
+            // If this text fills the last column, there is no room for the following texts, so "…" replaces the end of
+            // this text.
             let text = columns < left ? span.text : TextWidth.cut(span.text + "\u{2026}", to: left)
             cut.spans.append(Span(text: text, style: span.style))
             left -= columns

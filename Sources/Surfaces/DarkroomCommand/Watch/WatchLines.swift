@@ -63,7 +63,7 @@ struct WatchLines {
         for batch in snapshot.batches {
             let before = printed[batch.id]
             let text = Self.text(batch, now: snapshot.now, problems) { problem in
-                // The sentence about a host contains times.
+                // The sentence about a host is not compared, because it contains times.
                 problem.code == .waitsForHost ? problem.code.rawValue : problem.sentence(wording)
             }
             guard before != text else { continue }

@@ -2,7 +2,7 @@ import Darkroom
 
 /// The state of `watch`: the last snapshot, rates, the open question and the result of the last request.
 ///
-/// A plain value without input or output: it takes snapshots and keys, and returns the lines of the terminal.
+/// A plain value without input or output: its methods take snapshots and keys, and return the lines of the terminal.
 struct WatchModel {
     enum Action: Equatable {
         case leave

@@ -1,8 +1,7 @@
 import Darkroom
 import Foundation
 
-/// Reads the snapshots of `watch`. For most snapshots it reads only facts that may have changed; every 10 s it reads
-/// all facts.
+/// Reads the snapshots of `watch`: for most snapshots only the facts that may have changed, and every 10 s all facts.
 struct WatchReader {
     private static let heartbeatEvery = Duration.seconds(3)
     private static let everythingEvery = Duration.seconds(10)
@@ -31,7 +30,7 @@ struct WatchReader {
 
     /// Reads the current state. Blocks.
     /// - Parameters:
-    ///   - all: Read everything again, since events may have been missed.
+    ///   - all: Read everything again, because events may have been missed.
     ///   - changed: Batches with events.
     ///   - failed: Photos of the watched batch that have failed according to events, the newest last.
     mutating func read(
@@ -86,7 +85,8 @@ struct WatchReader {
         of batch: BatchFacts, all: Bool, _ failed: [(index: Int, reason: FailureReason)]
     ) throws -> [WatchSnapshot.Failure] {
         let count = batch.counts.failed
-        // The count falls after a retry. If it grows without an event, events were lost. Both need a new reading.
+        // The count falls after a retry. If the count grows without an event, events were lost. In both cases, all
+        // failures must be read again.
         let isUnexplained = count < failedBefore || (count > failedBefore && failed.isEmpty && pendingFailures.isEmpty)
         if all || (isUnexplained && nextAllFailures <= .now) {
             try readAllFailures(of: batch.id)
@@ -101,7 +101,7 @@ struct WatchReader {
         return failures
     }
 
-    /// Reads all failures that Redis keeps. Their order in time is unknown, so the highest indexes come first.
+    /// Reads all failures that Redis keeps, the highest indexes first, because the order in time is unknown.
     private mutating func readAllFailures(of batch: BatchID) throws {
         failures = try client.store.failures(of: batch).suffix(keptFailures).reversed().map {
             failure($0.index, nil, $0.json)

@@ -5,7 +5,8 @@ import Foundation
 /// `watch` on a terminal: handles messages one after the other and draws the view.
 struct WatchSession {
     private static let stops: Set<Int32> = [SIGINT, SIGTERM, SIGHUP, SIGQUIT]
-    /// The view is drawn at this interval even without messages, since it may show how long Redis has been unreachable.
+    /// The view is drawn at this interval even without messages, because it may show the duration of an outage of
+    /// Redis.
     private static let drawEvery = Duration.seconds(1)
 
     private var model: WatchModel

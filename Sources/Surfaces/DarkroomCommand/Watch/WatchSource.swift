@@ -7,8 +7,8 @@ import Foundation
 /// Reads the snapshots of `watch` repeatedly on a separate thread: soon after an event, otherwise a few times per
 /// second.
 ///
-/// It also runs the maintenance that workers run, so that the operations of lost workers are recovered even if no
-/// worker is running.
+/// Also runs the same maintenance as workers, so that the operations of lost workers are recovered even if no worker is
+/// running.
 final class WatchSource: Sendable {
     private struct State {
         var isClosed = false
@@ -56,7 +56,7 @@ final class WatchSource: Sendable {
     private func take(_ event: RedisSubscriptionEvent) {
         switch event {
         case .subscribed: state.withLock { $0.mustReadAll = true }
-        case .disconnected: return  // the reading thread gets the error itself
+        case .disconnected: return  // the reading thread gets this error, too
         case .message(_, let payload):
             guard let event = BatchEvent(json: payload), watched == nil || event.batch == nil || event.batch == watched
             else { return }

@@ -3,7 +3,7 @@ import DarkroomFiles
 import DarkroomText
 import Foundation
 
-/// The terminal on which `watch` draws. It shows its alternate screen, and passes each key on at once.
+/// The terminal on which `watch` draws: it shows its alternate screen, and passes each key to the program at once.
 ///
 /// The terminal is restored by ``leave()`` and also after a crash, but not after SIGKILL.
 final class WatchTerminal {
@@ -50,7 +50,7 @@ final class WatchTerminal {
     /// Draws the lines that have changed since the last call.
     func draw(_ lines: [StyledLine]) throws(CommandError) {
         let texts = lines.map { hasColours ? $0.ansi : $0.text }
-        // ECMA-48: CUP moves to a line, EL erases the rest of the line, ED erases everything below.
+        // ECMA-48: CUP moves to a line, EL erases to the end of the line, ED erases to the end of the screen.
         var output = ""
         for (row, text) in texts.enumerated() where row >= drawn.count || drawn[row] != text {
             // The line is erased before it is drawn: after a full line, the cursor is on the last character, and EL

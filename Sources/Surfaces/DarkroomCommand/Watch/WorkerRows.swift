@@ -27,7 +27,7 @@ struct WorkerRows {
 
     var count: Int { workers.count }
 
-    /// A heading and at most `room` rows. If there are more workers, the last row shows how many.
+    /// A heading and at most `room` rows. If there are more workers, the last row shows the number of the others.
     func lines(_ room: Int) -> [StyledLine] {
         let rate = workers.reduce(0) { $0 + $1.number("rate") }
         var heading = StyledLine(count == 0 ? "no worker" : HumanText.count(count, of: "worker"), .bold)

@@ -1,7 +1,7 @@
 import Darkroom
 import Foundation
 
-/// Checks whether photos can be written to a folder, how many, and how fast.
+/// Checks a folder for photos: whether it can be written, its free space, and its speed.
 struct FolderCheck: Check {
     let facts: FolderFacts
 

@@ -15,7 +15,7 @@ struct FolderFacts {
     var kind = Kind.folder
     var freeBytes = 0
     var totalBytes = 0
-    /// How many files can still be created; nil if the file system does not report it.
+    /// The number of files that can still be created; nil if the file system does not report it.
     var freeFiles: Int?
     /// The result of writing test files: the time until they were on the disk, or the error.
     var writing: Result<Duration, SystemFailure>?
@@ -25,7 +25,7 @@ struct FolderFacts {
 struct FolderProbe {
     let path: String
 
-    /// `fileCount` is the default number of photos of an operation, `fileBytes` the size of a usual photo.
+    /// `fileCount` is the default number of photos of an operation; `fileBytes` is the size of a typical photo.
     static let fileCount = 50
     static let fileBytes = 60_000
 
@@ -57,12 +57,12 @@ struct FolderProbe {
         return overflow ? .max : Int(clamping: bytes)
     }
 
-    /// Writes test files to a new folder, syncs them to disk as a worker does, and removes them.
+    /// Writes test files to a new folder, syncs them to disk in the same way as a worker, and removes them.
     private func write() throws(SystemFailure) -> Duration {
         let parent = try Folder(trusted: path)
         let name = ".darkroom-doctor-\(getpid())-\(UInt32.random(in: 0...UInt32.max))"
         let folder = try parent.makeFolder(name, mode: 0o700)
-        // Errors are ignored: a second attempt to remove the files would also fail.
+        // Errors are ignored: a second try to remove the files would also fail.
         defer { try? parent.removeTree(name) }
         let start = ContinuousClock.now
         let bytes = [UInt8](repeating: 0x55, count: Self.fileBytes)

@@ -3,7 +3,8 @@ import Foundation
 
 /// The additional requirements of `darkroom run`: redis-server, and a folder for the socket of its private Redis.
 struct RunFacts {
-    /// The possible folders of the socket, the preferred folder first. `failure` says why a folder is unusable.
+    /// The possible folders of the socket, the preferred folder first. `failure` is the reason why a folder is
+    /// unusable.
     var socketFolders: [(path: String, failure: String?)] = []
     /// The path of redis-server; nil if it is not in PATH.
     var server: String?

@@ -2,7 +2,7 @@ import Darkroom
 
 /// Checks that the clocks of this machine and of Redis agree.
 struct ClockCheck: Check {
-    /// How far the clock of Redis is ahead of this machine's clock; negative if it is behind.
+    /// The clock of Redis minus the clock of this machine.
     let difference: Duration
 
     var findings: [Finding] {

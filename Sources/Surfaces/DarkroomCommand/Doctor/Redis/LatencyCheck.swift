@@ -1,13 +1,13 @@
 import Darkroom
 import DarkroomRedis
 
-/// Checks how long Redis takes to reply.
+/// Checks the time that Redis takes to reply.
 struct LatencyCheck: Check {
     let pings: [Duration]
     let scripts: Result<[Duration], RedisError>
 
-    /// From this latency on, workers become slower, because a worker waits for some replies in each operation
-    /// of 50 photos.
+    /// From this latency on, workers become slower, because a worker waits for some replies in each operation of 50
+    /// photos.
     private static let slow = Duration.milliseconds(50)
     /// From this latency on, three slow replies in a row may let leases expire.
     private static let dangerous = Duration.seconds(2)

@@ -1,7 +1,7 @@
 import Darkroom
 import DarkroomRedis
 
-/// Checks how much of the queue survives a crash of Redis.
+/// Checks which part of the queue a crash of Redis would lose.
 struct PersistenceCheck: Check {
     let information: ServerInformation
     /// `appendfsync` and `save`, if CONFIG GET is allowed.

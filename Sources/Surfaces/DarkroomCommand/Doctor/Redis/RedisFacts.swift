@@ -12,13 +12,13 @@ struct RedisFacts {
     var pings: [Duration] = []
     /// The duration of each call of a small script, or the error of the call.
     var scripts: Result<[Duration], RedisError> = .success([])
-    /// How far the clock of Redis is ahead of this machine's clock; negative if it is behind.
+    /// The clock of Redis minus the clock of this machine.
     var clockDifference = Duration.zero
 
     /// Reads the facts about the Redis server at `address`. Blocks.
     /// - Throws: ``RedisError`` if Redis is unreachable or does not allow these commands to this user.
     init(of address: RedisConfiguration) throws(RedisError) {
-        // This connection does not load Darkroom's scripts, since a server that is too old refuses the scripts.
+        // This connection does not load the scripts of Darkroom, because a server that is too old rejects them.
         let connection = RedisConnection(address)
         defer { connection.close() }
         information = ServerInformation(try connection.call(RedisCommand("INFO")).string ?? "")
@@ -47,8 +47,8 @@ struct RedisFacts {
         return durations
     }
 
-    /// Redis is assumed to read its clock halfway between request and reply. Of several requests, the fastest is used,
-    /// because it has the smallest possible error.
+    /// Assumes that Redis reads its clock halfway between request and reply. Uses the fastest of several requests,
+    /// because its possible error is the smallest.
     private static func clockDifference(_ connection: RedisConnection) throws(RedisError) -> Duration {
         var best: (took: Duration, difference: Duration)?
         for _ in 0..<5 {

@@ -12,7 +12,7 @@ struct ConfinementCheck: Check {
             "confined here: " + (has.isEmpty ? "nothing" : has.joined(separator: ", "))
             + (lacks.isEmpty ? "" : "; not confined: " + lacks.joined(separator: ", "))
         // seccomp alone is sufficient to deny a helper access to files, the network and other processes. The other
-        // mechanisms protect if seccomp has a vulnerability.
+        // mechanisms are a second protection, in case seccomp has a vulnerability.
         guard facts.filtersCalls else {
             return [
                 .warning(

@@ -9,7 +9,7 @@ struct MemoryFacts {
     /// The memory limit of the process in bytes; nil means no limit.
     var processLimit: Int?
 
-    /// The smallest of these values, with a phrase that says which value it is.
+    /// The smallest of these values, with a phrase that names it.
     var least: (bytes: Int, of: String)? {
         [(available, "free on this machine"), (groupLimit, "for this control group"), (processLimit, "by ulimit -v")]
             .compactMap { bytes, name in bytes.map { ($0, name) } }.min { $0.0 < $1.0 }

@@ -3,7 +3,7 @@ import Foundation
 
 /// The limits of this process.
 enum SystemLimits {
-    /// RLIMIT_NOFILE: the current limit, and the limit up to which the process may raise it.
+    /// RLIMIT_NOFILE: the current limit (soft limit), and its maximum (hard limit).
     static var openFiles: (soft: Int, hard: Int) { limit(RLIMIT_NOFILE) }
     /// RLIMIT_AS in bytes.
     static var addressSpace: Int { limit(RLIMIT_AS).soft }

@@ -39,6 +39,6 @@ struct WorkerLoad {
             + openFiles * Self.bytesPerConnection
     }
 
-    /// The largest number of open files and sockets: one for each request, and others.
+    /// The largest number of open files and sockets: one for each request, and some for other purposes.
     let openFiles: Int
 }
