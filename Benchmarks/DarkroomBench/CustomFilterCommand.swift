@@ -4,15 +4,15 @@ import DarkroomText
 import DarkroomWorker
 import Foundation
 
-/// `darkroom-bench operation`: measures the processor time that a command adds to each photo.
+/// `darkroom-bench custom-filter`: measures the processor time that a command adds to each photo.
 struct CustomFilterCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        name: "operation", abstract: "Measure the processor time of a command for each photo.",
+        name: "custom-filter", abstract: "Measure the processor time of a command for each photo.",
         discussion: """
             The command runs for photos in memory, one at a time. The figure is the processor time of this process, of \
             the command and of its supervisor per photo, without the first photos.
             """,
-        examples: ["darkroom-bench operation cat"])
+        examples: ["darkroom-bench custom-filter cat"])
 
     @Argument(help: "The command, as in worker --custom-filter NAME='COMMAND'.") var command: String
     @Flag(help: "The command is a kept process (--custom-filter-style stream).") var stream: Bool
