@@ -31,7 +31,7 @@ import Testing
 
     @Test func photoIsOnTheLeft() throws {
         let photo = try TestFiles.sample("flower.jpg")
-        let filters = try FilterChain(parsing: "grayscale flop").filters
+        let filters = try [PhotoFilter](parsing: "grayscale flop").builtIn
         let developed = try develop(photo, DevelopOptions(filters: filters, format: .png))
         let comparison = try Imaging.compare(photo, developed, damage: .tolerate)
         #expect(comparison.format == .png && comparison.width == 640 + 4 + 640 && comparison.height == 427)

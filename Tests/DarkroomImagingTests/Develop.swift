@@ -81,8 +81,8 @@ func develop(
     _ bytes: [UInt8], _ chain: String, _ settings: String = "", keepsAnimation: Bool = false,
     damage: DamageLevel = .tolerate, maxPixels: Int = 100_000_000
 ) throws -> DevelopedImage {
-    let filters = try FilterChain(parsing: chain).filters
-    let output = ImageOutput(filters: filters, encoding: try EncodingSettings(parsing: settings))
+    let filters = try [PhotoFilter](parsing: chain).builtIn
+    let output = ImageOutput(filters: filters, encoding: try PhotoEncoding(parsing: settings))
     var options = DevelopOptions(outputs: [output], maxPixels: maxPixels)
     options.keepsAnimation = keepsAnimation
     options.damage = damage

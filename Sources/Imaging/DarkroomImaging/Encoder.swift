@@ -3,7 +3,7 @@ import DarkroomRecipes
 
 /// Encodes a filtered picture.
 struct Encoder {
-    let settings: EncodingSettings
+    let settings: PhotoEncoding
     /// The format of the photo.
     let source: ImageFormat
 

@@ -53,7 +53,7 @@ extension Imaging {
         try left.embed(in: box, background: .white)
         try left.keepInMemory()
         try left.draw(right, x: layout.left.width + layout.gap, y: 0)
-        var settings = EncodingSettings()
+        var settings = PhotoEncoding()
         settings.metadata = MetadataSelection.none
         return try Encoder(settings: settings, source: after.format).encode(left)
     }

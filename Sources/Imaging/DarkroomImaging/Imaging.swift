@@ -83,8 +83,8 @@ extension Imaging {
     ) throws(ImagingError) -> Result {
         try start()
         let format = try format(of: bytes)
-        guard options.outputs.allSatisfy({ $0.filters.count <= FilterChain.maxSteps }) else {
-            throw ImagingError(code: .filterFailed, detail: "more than \(FilterChain.maxSteps) filters")
+        guard options.outputs.allSatisfy({ $0.filters.count <= PhotoFilter.maxCount }) else {
+            throw ImagingError(code: .filterFailed, detail: "more than \(PhotoFilter.maxCount) filters")
         }
         let clock = options.processorTime.map { ProcessorClock(limit: $0) }
         return try withoutActuallyEscaping(isCancelled) { isCancelled in

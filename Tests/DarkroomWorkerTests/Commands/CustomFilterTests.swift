@@ -95,7 +95,7 @@ private struct Combining: CustomFilter {
     @Test func textOfAnErrorIsTruncatedByUnicodeScalars() throws {
         #expect {
             try PhotoMaker.run(
-                Combining(), CustomStep(name: "x"), PhotoRecord(index: 0, name: "", url: ""), [],
+                Combining(), PhotoFilter.Custom(name: "x"), PhotoRecord(index: 0, name: "", url: ""), [],
                 DevelopOptions(outputs: []))
         } throws: { error in
             (error as? PhotoProduct.Failure)?.detail.unicodeScalars.count == 1000

@@ -18,7 +18,7 @@ extension DevelopCommand {
         options.except = folder
         let photos = DevelopInput.photos(of: names, options) { printToStandardError($0) }
         let developing = try developing()
-        let renditions = try image.outputs().map(\.rendition)
+        let renditions = try image.renditions().map(\.name)
         // The photo that has each path.
         var written: [String: String] = [:]
         var array = JSONArrayWriter(output)

@@ -65,7 +65,7 @@ struct DevelopCommand: ParsableCommand {
     @OptionGroup(title: "Image options") var image: ImageOptions
 
     func validate() throws {
-        if let filter = try image.outputs().flatMap(\.chain.customNames).first {
+        if let filter = try image.renditions().flatMap(\.filters.customNames).first {
             throw ValidationError(
                 "--filter x:\(filter): develop runs no custom filters; to try one: darkroom run <folder> --limit 1 "
                     + "-o <folder> --filter x:\(filter) --custom-filter \(filter)='<command>'")
@@ -102,20 +102,20 @@ struct DevelopCommand: ParsableCommand {
     private func checkEnding(of destination: String) throws {
         let ending = Self.ending(of: destination)
         guard !ending.isEmpty else { return }
-        var settings = try image.settings()
+        var encoding = try image.options().encoding
         guard let format = ImageFormat(ending: ending) else {
-            guard settings.format == nil else { return }
+            guard encoding.format == nil else { return }
             throw ValidationError(
                 "\(destination): no format has the ending .\(ending); use "
                     + ImageFormat.endings.map { ".\($0)" }.joined(separator: ", ")
                     + ", or name the format with --format")
         }
-        if let given = settings.format, given != .fixed(format) {
+        if let given = encoding.format, given != .fixed(format) {
             throw ValidationError(
                 "--format \(given): the ending of \(destination) says \(format.rawValue); leave one of them out")
         }
-        settings.format = .fixed(format)
-        try namingOptions { try Submission.check(settings) }
+        encoding.format = .fixed(format)
+        try namingOptions { try Submission.check(encoding) }
     }
 
     func run() throws {
@@ -143,9 +143,7 @@ struct DevelopCommand: ParsableCommand {
     private func treatmentNote() throws -> String {
         var options = try image.options()
         if output == nil, let format = Self.format(ofEnding: names[1]) {
-            var settings = try image.settings()
-            settings.format = .fixed(format)
-            options.encoding = PhotoEncoding(settings)
+            options.encoding.format = .fixed(format)
         }
         return options.treatmentText
     }
@@ -158,8 +156,8 @@ struct DevelopCommand: ParsableCommand {
 
     func developing() throws -> PhotoDeveloping {
         var options = DevelopOptions(
-            outputs: try image.outputs().map {
-                ImageOutput(filters: $0.chain.filters, encoding: $0.encoding, rendition: $0.rendition)
+            outputs: try image.renditions().map {
+                ImageOutput(filters: $0.filters.builtIn, encoding: $0.encoding, rendition: $0.name)
             },
             maxPixels: maxPixels?.value)
         options.overlays = try image.overlays()

@@ -41,11 +41,11 @@ final class BatchContext: Sendable {
         }
         let files = BatchFiles(
             id, options, template,
-            kinds: recipe.outputs.map { output in
-                let endings = output.encoding.formats(of: nil).map(\.fileExtension)
-                let isCustom = output.hasAnyEnding
+            kinds: recipe.renditions.map { rendition in
+                let endings = rendition.encoding.formats(of: nil).map(\.fileExtension)
+                let isCustom = rendition.hasAnyEnding
                 return BatchFiles.Kind(
-                    rendition: output.rendition, filters: output.chain.description, isCustom: isCustom,
+                    rendition: rendition.name, filters: rendition.filters.text, isCustom: isCustom,
                     endings: { isCustom ? CustomEnding.candidates($0) : endings })
             })
         let rules = StorageRules(
@@ -77,15 +77,15 @@ final class BatchContext: Sendable {
     private static func recipe(
         _ options: BatchOptions, _ configuration: PhotoWorkerConfiguration, _ willAccess: (_ location: String) -> Void
     ) throws -> PhotoRecipe {
-        let outputs = try options.outputs()
-        if let problem = Imaging.problem(saving: outputs.flatMap(\.encoding.candidates)) {
+        let renditions = try options.completeRenditions()
+        if let problem = Imaging.problem(saving: renditions.flatMap(\.encoding.candidates)) {
             throw Refusal(.other, problem)
         }
         var limits = DevelopOptions(outputs: [], maxPixels: configuration.maxPixels)
         limits.processorTime = configuration.photoTimeout
         limits.damage = DamageLevel(options.damagedPhotos)
         limits.keepsAnimation = options.keepsAnimations
-        limits.overlays = try Overlays.load(for: outputs) { path throws(Refusal) in
+        limits.overlays = try Overlays.load(for: renditions) { path throws(Refusal) in
             let folders = configuration.downloadRules.folders + configuration.watermarkFolders
             guard let folder = OutputPlace.longest(of: folders, containing: path) else {
                 throw Refusal(
@@ -95,10 +95,10 @@ final class BatchContext: Sendable {
             return folder
         }
         var customFilters: [String: CustomFilterCode] = [:]
-        for name in Set(outputs.flatMap(\.chain.customNames)) {
+        for name in Set(renditions.flatMap(\.filters.customNames)) {
             customFilters[name] = try customFilter(name, configuration)
         }
-        return PhotoRecipe(outputs: outputs, limits: limits, customFilters: customFilters)
+        return PhotoRecipe(renditions: renditions, limits: limits, customFilters: customFilters)
     }
 
     private static func customFilter(
@@ -108,7 +108,7 @@ final class BatchContext: Sendable {
         let known = configuration.customFilters.keys.sorted().joined(separator: ", ")
         throw Refusal(
             .other,
-            "this worker has no custom filter \"\(name)\" for \(CustomStep.prefix)\(name): "
+            "this worker has no custom filter \"\(name)\" for \(PhotoFilter.Custom.prefix)\(name): "
                 + (known.isEmpty ? "none is registered with it" : "registered with it are \(known)"))
     }
 

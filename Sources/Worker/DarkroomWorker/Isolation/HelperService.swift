@@ -129,7 +129,7 @@ struct HelperService {
                 detail: "the helper process has no custom filter \"\(filter.name)\": register it before its start")
         }
         return try PhotoMaker.run(
-            make(), filter.step, filter.record, bytes,
+            make(), filter.filter, filter.record, bytes,
             DevelopOptions(outputs: [], maxPixels: job.maxPixels, processorTime: .seconds(job.seconds)))
     }
 }

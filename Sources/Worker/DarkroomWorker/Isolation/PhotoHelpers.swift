@@ -59,10 +59,10 @@ package final class PhotoHelpers: Sendable {
 
     /// Runs a registered custom filter in a helper. Blocks.
     func run(
-        _ step: CustomStep, _ photo: RunningPhoto, _ bytes: [UInt8], maxPixels: Int
+        _ custom: PhotoFilter.Custom, _ photo: RunningPhoto, _ bytes: [UInt8], maxPixels: Int
     ) throws(PhotoProduct.Failure) -> [UInt8] {
         let job = HelperJob(
-            step, photo.record, maxPixels: maxPixels, seconds: seconds, maxBytes: HelperLimits.ownFileBytes)
+            custom, photo.record, maxPixels: maxPixels, seconds: seconds, maxBytes: HelperLimits.ownFileBytes)
         return try ask(job, bytes, allowanceForCustomFilter(maxPixels: maxPixels)) { photo.cancellation.isCancelled }
             .bytes
     }

@@ -23,26 +23,26 @@ struct PhotoMaker {
         self.isolatesEverything = isolatesEverything
     }
 
-    /// Makes a file for each output of the recipe, in their order. Blocks.
+    /// Makes a file for each rendition of the recipe, in their order. Blocks.
     func make(_ bytes: [UInt8]) throws(PhotoProduct.Failure) -> [PhotoProduct] {
-        let stages = recipe.outputs.map { $0.stages(recipe.takesPNG) }
-        // Outputs without custom filters share one decoding.
+        let stages = recipe.renditions.map { $0.stages(recipe.takesPNG) }
+        // Renditions without custom filters share one decoding.
         var shared: [ImageOutput] = []
-        for (output, stages) in zip(recipe.outputs, stages) {
+        for (rendition, stages) in zip(recipe.renditions, stages) {
             guard stages.count == 1, case .develop(var options) = stages[0] else { continue }
-            options.rendition = output.rendition
+            options.rendition = rendition.name
             shared.append(options)
         }
         var developed = shared.isEmpty ? [] : try develop(bytes, shared)[...]
         var products: [PhotoProduct] = []
-        for (output, stages) in zip(recipe.outputs, stages) {
+        for (rendition, stages) in zip(recipe.renditions, stages) {
             if stages.count == 1, case .develop = stages[0] {
                 products.append(developed.removeFirst())
             } else {
                 do throws(PhotoProduct.Failure) {
-                    products.append(try run(stages, of: output, on: bytes))
+                    products.append(try run(stages, of: rendition, on: bytes))
                 } catch {
-                    throw error.of(rendition: output.rendition)
+                    throw error.of(rendition: rendition.name)
                 }
             }
         }
@@ -50,10 +50,10 @@ struct PhotoMaker {
     }
 
     private func run(
-        _ stages: [PhotoOutput.Stage], of output: PhotoOutput, on bytes: [UInt8]
+        _ stages: [PhotoRendition.Stage], of rendition: PhotoRendition, on bytes: [UInt8]
     ) throws(PhotoProduct.Failure) -> PhotoProduct {
         var product = PhotoProduct(bytes, ending: "")
-        var earlier: CustomStep?
+        var earlier: PhotoFilter.Custom?
         for stage in stages {
             let note = product.note
             let lostGainMap = product.lostGainMap
@@ -64,9 +64,9 @@ struct PhotoMaker {
                 } catch {
                     throw earlier.map { error.of(resultOf: $0) } ?? error
                 }
-            case .custom(let step):
-                product = try run(step, of: output, on: product.bytes)
-                earlier = step
+            case .custom(let custom):
+                product = try run(custom, of: rendition, on: product.bytes)
+                earlier = custom
             }
             product.note = note ?? product.note
             if lostGainMap { product.lostGainMap = true }
@@ -85,24 +85,24 @@ struct PhotoMaker {
     }
 
     private func run(
-        _ step: CustomStep, of output: PhotoOutput, on bytes: [UInt8]
+        _ custom: PhotoFilter.Custom, of rendition: PhotoRendition, on bytes: [UInt8]
     ) throws(PhotoProduct.Failure) -> PhotoProduct {
-        guard let filter = recipe.customFilters[step.name] else {
-            throw PhotoProduct.Failure(reason: .other, detail: "this worker has no custom filter \"\(step.name)\"")
+        guard let filter = recipe.customFilters[custom.name] else {
+            throw PhotoProduct.Failure(reason: .other, detail: "this worker has no custom filter \"\(custom.name)\"")
         }
         let result: [UInt8]
         let cancellation = photo.cancellation
         switch filter {
         case .command(let command):
             var input = CommandPhoto(bytes: bytes, record: photo.record, batch: photo.operation.batch)
-            input.rendition = output.rendition
-            input.arguments = step.arguments
+            input.rendition = rendition.name
+            input.arguments = custom.arguments
             result = try command.run(input) { cancellation.isCancelled }
         case .registered(let make):
             if let helpers, isolatesEverything {
-                result = try helpers.run(step, photo, bytes, maxPixels: recipe.limits.maxPixels)
+                result = try helpers.run(custom, photo, bytes, maxPixels: recipe.limits.maxPixels)
             } else {
-                result = try Self.run(make(), step, photo.record, bytes, recipe.limits) {
+                result = try Self.run(make(), custom, photo.record, bytes, recipe.limits) {
                     cancellation.isCancelled
                 }
             }
@@ -127,11 +127,11 @@ struct PhotoMaker {
     /// Runs a custom filter. When the filter has used the CPU time of `limits`, `isCancelled` of its photo becomes
     /// true, so that the filter can stop.
     static func run(
-        _ filter: any CustomFilter, _ step: CustomStep, _ record: PhotoRecord, _ bytes: [UInt8],
+        _ filter: any CustomFilter, _ custom: PhotoFilter.Custom, _ record: PhotoRecord, _ bytes: [UInt8],
         _ limits: DevelopOptions, isCancelled: @escaping @Sendable () -> Bool = { false }
     ) throws(PhotoProduct.Failure) -> [UInt8] {
         let clock = limits.processorTime.map { ProcessorClock(limit: $0) }
-        var photo = DownloadedPhoto(record: record, bytes: bytes, arguments: step.arguments) {
+        var photo = DownloadedPhoto(record: record, bytes: bytes, arguments: custom.arguments) {
             isCancelled() || clock?.check() == true
         }
         photo.maxPixels = limits.maxPixels

@@ -42,9 +42,9 @@ package struct PhotoProduct: Sendable {
         }
 
         /// The failure to read what a custom filter has printed.
-        func of(resultOf step: CustomStep) -> Failure {
+        func of(resultOf filter: PhotoFilter.Custom) -> Failure {
             reason == nil
-                ? self : Failure(reason: reason, detail: "the result of custom filter \(step.name): \(detail)")
+                ? self : Failure(reason: reason, detail: "the result of custom filter \(filter.name): \(detail)")
         }
 
         static let cancelled = Failure(reason: nil, detail: "cancelled")
