@@ -10,7 +10,7 @@ import Testing
     private static let photo = Result { try TestFiles.sample("coffee.jpg") }
 
     private static func encode(_ format: ImageFormat, _ settings: String, _ chain: String = "resize=300x") throws
-        -> DevelopedImage
+        -> ImageFile
     {
         try develop(photo.get(), chain, "format=\(format.rawValue)" + (settings.isEmpty ? "" : "; " + settings))
     }

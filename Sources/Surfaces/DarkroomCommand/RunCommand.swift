@@ -124,7 +124,7 @@ struct RunCommand: ParsableCommand {
         let selection = submission.list.selection(
             earlier: RunFolder.earlier(inOutput: submission.output)?.identity.sample)
         let photos = try reading.open(list, output: output, selection) { progress.note($0) }
-        _ = try image.overlays()
+        _ = try image.recipe()
         try image.requireFormats()
         progress.note(try image.treatmentNote())
         var options = try namingOptions { try submission.options(for: photos.list) }

@@ -1,74 +1,68 @@
 import Darkroom
 import DarkroomFiles
 import DarkroomImaging
-import DarkroomRecipes
 import DarkroomText
 import DarkroomWorker
 import Foundation
 
-/// Develops single photos, from files or standard input, in this process.
-struct PhotoDeveloping {
-    struct Photo {
-        let name: String
-        /// The time of the file; nil for standard input.
-        let time: FileTime?
-        /// A picture for each output.
-        let images: [DevelopedImage]
-        /// The photo and each picture side by side; empty without `--compare`.
-        let comparisons: [DevelopedImage]
-        /// The time for reading and developing the photo.
-        let milliseconds: Int
-
-        var lostGainMap: Bool { images.contains(where: \.lostGainMap) }
-
-        /// The line that is printed about a written file.
-        func text(_ image: DevelopedImage, _ path: String) -> String {
-            "\(path): \(image.format.rawValue), \(image.width) x \(image.height), "
-                + "\(HumanText.bytes(image.byteCount)), \(HumanText.duration(Double(milliseconds) / 1000))"
-                + (image.note.map { " (\($0))" } ?? "")
-        }
-
-        /// The facts of a written file for `--json`.
-        func json(_ image: DevelopedImage, _ path: String) -> JSON {
-            [
-                "in": .string(name), "out": .string(path), "format": .string(image.format.rawValue),
-                "width": .int(image.width), "height": .int(image.height), "bytes": .int(image.byteCount),
-                "milliseconds": .int(milliseconds), "note": JSON(image.note),
-            ]
-        }
-    }
-
-    let options: DevelopOptions
-    let compares: Bool
+/// A photo from a file or standard input, and the files that are made of it in this process.
+struct DevelopedPhoto {
+    let name: String
+    /// The time of the file; nil for standard input.
+    let time: FileTime?
+    /// A file for each rendition.
+    let products: [PhotoProduct]
+    /// The photo and each product side by side; empty without `--compare`.
+    let comparisons: [PhotoProduct]
+    /// The time for reading and developing the photo.
+    let milliseconds: Int
 
     /// Reads and develops a photo.
     /// - Parameters:
     ///   - name: The path of the photo; `-` is standard input.
     ///   - path: The path of the photo if it need not be UTF-8. Then `name` is only for messages.
-    ///   - format: The format of the only output; nil for the format in the options.
-    func develop(
-        _ name: String, at path: [UInt8]? = nil, as format: ImageFormat? = nil
-    ) throws(CommandError) -> Photo {
+    init(
+        _ name: String, at path: [UInt8]? = nil, by recipe: PhotoRecipe, compares: Bool
+    ) throws(CommandError) {
         let began = ContinuousClock.now
-        let (bytes, time) = if let path { try read(name, at: path) } else { try read(name) }
-        var options = options
-        if let format { options.outputs[0].encoding.format = .fixed(format) }
-        do throws(ImagingError) {
-            let images = try Imaging.develop(bytes, options)
-            var comparisons: [DevelopedImage] = []
-            for image in compares ? images : [] {
-                comparisons.append(try Imaging.compare(bytes, image, damage: options.damage))
+        let bytes: [UInt8]
+        (bytes, time) = if let path { try Self.read(name, at: path) } else { try Self.read(name) }
+        do throws(PhotoProduct.Failure) {
+            let products = try PhotoMaker(recipe).make(bytes, of: PhotoRecord(index: 0, name: name, url: ""))
+            var comparisons: [PhotoProduct] = []
+            for product in compares ? products : [] {
+                comparisons.append(try product.comparison(with: bytes, damage: recipe.limits.damage))
             }
-            return Photo(
-                name: name, time: time, images: images, comparisons: comparisons,
-                milliseconds: (ContinuousClock.now - began).wholeMilliseconds)
+            self.products = products
+            self.comparisons = comparisons
         } catch {
-            let remedies = FailureReason(error)?.remedies ?? []
-            throw CommandError("develop \(name): " + RemedyWording.commands.sentence("\(error)", remedies))
+            throw CommandError(
+                "develop \(name): " + RemedyWording.commands.sentence("\(error)", error.reason?.remedies ?? []))
         }
+        self.name = name
+        milliseconds = (ContinuousClock.now - began).wholeMilliseconds
     }
 
-    private func read(_ name: String, at path: [UInt8]) throws(CommandError) -> (bytes: [UInt8], time: FileTime?) {
+    var lostGainMap: Bool { products.contains(where: \.lostGainMap) }
+
+    /// The line that is printed about a written file.
+    func text(_ product: PhotoProduct, _ path: String) -> String {
+        let picture = product.picture.map { "\($0.format.rawValue), \($0.width) x \($0.height), " } ?? ""
+        return "\(path): \(picture)\(HumanText.bytes(product.byteCount)), "
+            + HumanText.duration(Double(milliseconds) / 1000) + (product.note.map { " (\($0))" } ?? "")
+    }
+
+    /// The facts of a written file for `--json`.
+    func json(_ product: PhotoProduct, _ path: String) -> JSON {
+        [
+            "in": .string(name), "out": .string(path), "format": JSON(product.picture?.format.rawValue),
+            "width": JSON(product.picture?.width), "height": JSON(product.picture?.height),
+            "bytes": .int(product.byteCount), "milliseconds": .int(milliseconds), "note": JSON(product.note),
+        ]
+    }
+
+    private static func read(_ name: String, at path: [UInt8]) throws(CommandError) -> (bytes: [UInt8], time: FileTime?)
+    {
         do throws(SystemFailure) {
             // A folder of photos has only the paths of regular files, and of links to them.
             return try Path.contentsAndTime(of: path)
@@ -77,7 +71,7 @@ struct PhotoDeveloping {
         }
     }
 
-    private func read(_ name: String) throws(CommandError) -> (bytes: [UInt8], time: FileTime?) {
+    private static func read(_ name: String) throws(CommandError) -> (bytes: [UInt8], time: FileTime?) {
         do {
             if name == "-" { return ([UInt8](try FileHandle.standardInput.readToEnd() ?? Data()), nil) }
             var found = stat()

@@ -116,11 +116,11 @@ struct ImageOptions: ParsableArguments {
 }
 
 extension ImageOptions {
-    /// Loads the pictures of the watermarks from this machine.
-    /// - Throws: `CommandError` if a file is missing or is not a picture.
-    func overlays() throws -> [Filter: [UInt8]] {
+    /// The recipe for photos of this machine, with watermarks of this machine.
+    /// - Throws: `CommandError` if a watermark is missing or is not a picture.
+    func recipe(maxPixels: Int? = nil) throws -> PhotoRecipe {
         do {
-            return try Overlays.load(for: renditions()) { Self.folder(of: $0) }
+            return try PhotoRecipe(options(), maxPixels: maxPixels) { Self.folder(of: $0) }
         } catch let failure as Overlays.Failure {
             throw CommandError((failure.rendition.isEmpty ? "--filter: " : "") + "\(failure)")
         }

@@ -147,8 +147,7 @@ struct HelperAnswer: Codable {
                 Self.sides.contains(file.height), (0...bytes.count - start).contains(file.bytes)
             else { return nil }
             let content = files.count == 1 ? bytes : Array(bytes[start..<start + file.bytes])
-            var product = PhotoProduct(
-                content, ending: format.fileExtension, width: file.width, height: file.height)
+            var product = PhotoProduct(content, .init(format: format, width: file.width, height: file.height))
             product.note = note.map(Self.cut)
             product.lostGainMap = file.lostGainMap
             products.append(product)

@@ -2,12 +2,10 @@ import DarkroomImaging
 import DarkroomModel
 import DarkroomRecipes
 import DarkroomTransfer
-import DarkroomWorkerState
 import Foundation
 
-/// Makes the files of a photo.
-struct PhotoMaker {
-    private let photo: RunningPhoto
+/// Makes the files of photos from their bytes.
+package struct PhotoMaker: Sendable {
     private let recipe: PhotoRecipe
     private let helpers: PhotoHelpers?
     private let isolatesEverything: Bool
@@ -16,15 +14,20 @@ struct PhotoMaker {
     ///   - helpers: the helper processes; nil makes everything in this process.
     ///   - isolatesEverything: whether everything that can run in a helper process does so; otherwise only decoders
     ///     and encoders that cannot be stopped.
-    init(_ photo: RunningPhoto, _ recipe: PhotoRecipe, helpers: PhotoHelpers?, isolatesEverything: Bool) {
-        self.photo = photo
+    package init(_ recipe: PhotoRecipe, helpers: PhotoHelpers? = nil, isolatesEverything: Bool = false) {
         self.recipe = recipe
         self.helpers = helpers
         self.isolatesEverything = isolatesEverything
     }
 
     /// Makes a file for each rendition of the recipe, in their order. Blocks.
-    func make(_ bytes: [UInt8]) throws(PhotoProduct.Failure) -> [PhotoProduct] {
+    /// - Parameters:
+    ///   - record: the photo, for custom filters.
+    ///   - isCancelled: called often, on any thread.
+    package func make(
+        _ bytes: [UInt8], of record: PhotoRecord, isCancelled: @escaping @Sendable () -> Bool = { false }
+    ) throws(PhotoProduct.Failure) -> [PhotoProduct] {
+        let photo = Photo(record: record, isCancelled: isCancelled)
         let stages = recipe.renditions.map { $0.stages(recipe.takesPNG) }
         // Renditions without custom filters share one decoding.
         var shared: [ImageOutput] = []
@@ -33,14 +36,14 @@ struct PhotoMaker {
             options.rendition = rendition.name
             shared.append(options)
         }
-        var developed = shared.isEmpty ? [] : try develop(bytes, shared)[...]
+        var developed = shared.isEmpty ? [] : try develop(bytes, shared, isCancelled)[...]
         var products: [PhotoProduct] = []
         for (rendition, stages) in zip(recipe.renditions, stages) {
             if stages.count == 1, case .develop = stages[0] {
                 products.append(developed.removeFirst())
             } else {
                 do throws(PhotoProduct.Failure) {
-                    products.append(try run(stages, of: rendition, on: bytes))
+                    products.append(try run(stages, of: rendition, on: bytes, photo))
                 } catch {
                     throw error.of(rendition: rendition.name)
                 }
@@ -49,8 +52,13 @@ struct PhotoMaker {
         return products
     }
 
+    private struct Photo {
+        let record: PhotoRecord
+        let isCancelled: @Sendable () -> Bool
+    }
+
     private func run(
-        _ stages: [PhotoRendition.Stage], of rendition: PhotoRendition, on bytes: [UInt8]
+        _ stages: [PhotoRendition.Stage], of rendition: PhotoRendition, on bytes: [UInt8], _ photo: Photo
     ) throws(PhotoProduct.Failure) -> PhotoProduct {
         var product = PhotoProduct(bytes, ending: "")
         var earlier: PhotoFilter.Custom?
@@ -60,12 +68,12 @@ struct PhotoMaker {
             switch stage {
             case .develop(let options):
                 do throws(PhotoProduct.Failure) {
-                    product = try develop(product.bytes, [options])[0]
+                    product = try develop(product.bytes, [options], photo.isCancelled)[0]
                 } catch {
                     throw earlier.map { error.of(resultOf: $0) } ?? error
                 }
             case .custom(let custom):
-                product = try run(custom, of: rendition, on: product.bytes)
+                product = try run(custom, of: rendition, on: product.bytes, photo)
                 earlier = custom
             }
             product.note = note ?? product.note
@@ -75,36 +83,36 @@ struct PhotoMaker {
     }
 
     private func develop(
-        _ bytes: [UInt8], _ outputs: [ImageOutput]
+        _ bytes: [UInt8], _ outputs: [ImageOutput], _ isCancelled: @escaping @Sendable () -> Bool
     ) throws(PhotoProduct.Failure) -> [PhotoProduct] {
-        if let helpers, isolatesEverything || !recipe.canAlwaysStop(bytes, outputs) {
-            return try helpers.develop(recipe.options(outputs), bytes) { photo.cancellation.isCancelled }
+        var options = recipe.limits
+        options.outputs = outputs
+        if let helpers, isolatesEverything || !Imaging.canAlwaysStop(bytes, options) {
+            return try helpers.develop(options, bytes, isCancelled: isCancelled)
         }
-        let cancellation = photo.cancellation
-        return try Self.develop(bytes, recipe.options(outputs), isCancelled: { cancellation.isCancelled })
+        return try Self.develop(bytes, options, isCancelled: isCancelled)
     }
 
     private func run(
-        _ custom: PhotoFilter.Custom, of rendition: PhotoRendition, on bytes: [UInt8]
+        _ custom: PhotoFilter.Custom, of rendition: PhotoRendition, on bytes: [UInt8], _ photo: Photo
     ) throws(PhotoProduct.Failure) -> PhotoProduct {
         guard let filter = recipe.customFilters[custom.name] else {
             throw PhotoProduct.Failure(reason: .other, detail: "this worker has no custom filter \"\(custom.name)\"")
         }
         let result: [UInt8]
-        let cancellation = photo.cancellation
         switch filter {
         case .command(let command):
-            var input = CommandPhoto(bytes: bytes, record: photo.record, batch: photo.operation.batch)
+            var input = CommandPhoto(bytes: bytes, record: photo.record, batch: recipe.batch)
             input.rendition = rendition.name
             input.arguments = custom.arguments
-            result = try command.run(input) { cancellation.isCancelled }
+            result = try command.run(input, isCancelled: photo.isCancelled)
         case .registered(let make):
             if let helpers, isolatesEverything {
-                result = try helpers.run(custom, photo, bytes, maxPixels: recipe.limits.maxPixels)
+                result = try helpers.run(
+                    custom, photo.record, bytes, maxPixels: recipe.limits.maxPixels, isCancelled: photo.isCancelled)
             } else {
-                result = try Self.run(make(), custom, photo.record, bytes, recipe.limits) {
-                    cancellation.isCancelled
-                }
+                result = try Self.run(
+                    make(), custom, photo.record, bytes, recipe.limits, isCancelled: photo.isCancelled)
             }
         }
         return PhotoProduct(result, ending: CustomEnding.of(result, photo.record))
@@ -120,7 +128,7 @@ struct PhotoMaker {
             return try Imaging.develop(bytes, options, sizeIsKnown: sizeIsKnown, isCancelled: isCancelled)
                 .map { PhotoProduct($0) }
         } catch {
-            throw PhotoProduct.Failure(reason: FailureReason(error), detail: error.detail)
+            throw PhotoProduct.Failure(error)
         }
     }
 

@@ -3,32 +3,36 @@ import DarkroomModel
 import DarkroomRecipes
 
 /// How the photos of a batch are developed.
-struct PhotoRecipe: Sendable {
-    var renditions: [PhotoRendition]
+package struct PhotoRecipe: Sendable {
+    /// The files that are made of each photo, with complete encodings.
+    package var renditions: [PhotoRendition]
     /// The limits and the decoding of the photos. The outputs of these options are not used.
-    var limits: DevelopOptions
+    package var limits: DevelopOptions
     /// The custom filters of the renditions, by name.
-    var customFilters: [String: CustomFilterCode]
+    var customFilters: [String: CustomFilterCode] = [:]
+    /// The batch, for custom filters; nil if the photos are not of a batch.
+    var batch: BatchID?
 
-    init(renditions: [PhotoRendition], limits: DevelopOptions, customFilters: [String: CustomFilterCode] = [:]) {
-        self.renditions = renditions
-        self.limits = limits
-        self.customFilters = customFilters
-    }
-
-    func canAlwaysStop(_ bytes: [UInt8], _ outputs: [ImageOutput]) -> Bool {
-        Imaging.canAlwaysStop(bytes, options(outputs))
+    /// The recipe of a batch with these options. Loads the pictures of its watermarks. Blocks.
+    /// - Parameters:
+    ///   - maxPixels: see ``DevelopOptions/init(outputs:maxPixels:processorTime:)``.
+    ///   - watermarks: returns a trusted folder that contains the watermark at an absolute path.
+    /// - Throws: `ChainSyntaxError` if the options are invalid; ``Overlays/Failure`` if a watermark cannot be used; the
+    ///   errors of `watermarks`.
+    package init(
+        _ options: BatchOptions, maxPixels: Int? = nil, processorTime: Duration? = nil,
+        watermarks folder: (_ path: String) throws -> String
+    ) throws {
+        renditions = try options.completeRenditions()
+        limits = DevelopOptions(outputs: [], maxPixels: maxPixels, processorTime: processorTime)
+        limits.damage = DamageLevel(options.damagedPhotos)
+        limits.keepsAnimation = options.keepsAnimations
+        limits.overlays = try Overlays.load(for: renditions, below: folder)
     }
 
     /// Whether a custom filter gets only PNG files that this program has encoded.
     func takesPNG(_ custom: PhotoFilter.Custom) -> Bool {
         if case .command(let command) = customFilters[custom.name] { command.input == .png } else { false }
-    }
-
-    func options(_ outputs: [ImageOutput]) -> DevelopOptions {
-        var options = limits
-        options.outputs = outputs
-        return options
     }
 }
 
