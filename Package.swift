@@ -286,7 +286,7 @@ let rooms: [[Target]] = [
             name: "DarkroomStoreTests",
             dependencies: [
                 "DarkroomStore", "DarkroomHosts", "StoreInspection", "DarkroomTestSupport", "ErrorExpectations",
-                "FuzzSupport", "DarkroomConcurrency", "DarkroomModel", "DarkroomRedis",
+                "FuzzSupport", "DarkroomConcurrency", "DarkroomModel", "DarkroomRecipes", "DarkroomRedis",
             ]),
         .testTarget(
             name: "DarkroomCoordinatorTests",

@@ -372,7 +372,7 @@ import Testing
         let arguments = ["run", "l", "-o", "d", "--recipe", recipe]
         let command = try #require(try DarkroomProgram.parseAsRoot(arguments) as? RunCommand)
         try scratch.write("recipe", "b = flip\n")
-        let names = try command.image.outputs().map(\.rendition)
+        let names = try command.image.renditions().map(\.name)
         #expect(names == ["a"])
     }
 

@@ -247,11 +247,11 @@ import Testing
         }
         let submit: SubmitCommand = try parsed("submit l -o d --priority High --format JPG --lease 300 --retain 1.5")
         #expect(submit.queue.priority == .high && submit.queue.lease == .seconds(300))
-        let settings = try submit.image.settings()
+        let settings = try submit.image.options().encoding
         #expect(settings.format == .fixed(.jpeg))
         #expect(submit.queue.retain.duration == .milliseconds(1500))
         let develop: DevelopCommand = try parsed("develop a b.TIF --format tif")
-        let developed = try develop.image.settings()
+        let developed = try develop.image.options().encoding
         #expect(developed.format == .fixed(.tiff))
         let prioritize: PrioritizeCommand = try parsed("prioritize b veryhigh")
         #expect(prioritize.priority == .veryHigh)

@@ -79,7 +79,7 @@ import Testing
             let filter = Filter.parsed(text)
             for settings in ["format=webp; lossless", "format=gif"] {
                 var options = DevelopOptions(
-                    outputs: [ImageOutput(filters: [filter], encoding: try EncodingSettings(parsing: settings))])
+                    outputs: [ImageOutput(filters: [filter], encoding: try PhotoEncoding(parsing: settings))])
                 options.overlays = try FilterGridTests.overlays(filter)
                 options.keepsAnimation = true
                 let image = try develop(Self.gif, options)
@@ -120,7 +120,7 @@ import Testing
     @Test func watermarkIsOnEachFrame() throws {
         let mark = PNG.file(Pixels(width: 10, height: 10, bands: 3) { _, _, band in band == 1 ? 255 : 0 })
         let filter = Filter.parsed("watermark=image:mark.png,scale:0.25,position:southeast,margin:0,opacity:1")
-        var encoding = EncodingSettings()
+        var encoding = PhotoEncoding()
         encoding.format = .fixed(.gif)
         var options = DevelopOptions(outputs: [ImageOutput(filters: [filter], encoding: encoding)])
         options.overlays = [filter: mark]
@@ -134,7 +134,7 @@ import Testing
         var options = DevelopOptions(
             outputs: try [("resize=40x", "format=webp"), ("sepia", "format=gif"), ("none", "format=jpeg")].map {
                 ImageOutput(
-                    filters: try FilterChain(parsing: $0.0).filters, encoding: try EncodingSettings(parsing: $0.1))
+                    filters: try [PhotoFilter](parsing: $0.0).builtIn, encoding: try PhotoEncoding(parsing: $0.1))
             })
         options.keepsAnimation = true
         let images = try Imaging.develop(Self.gif, options)
@@ -197,7 +197,7 @@ import Testing
         let gif = GIF.file(
             width: 1, height: 1, palette: Self.palette, delays: Array(repeating: 20, count: count), loops: 0,
             frames: (0..<count).map { index in { _, _ in index % 5 } })
-        var options = try DevelopOptions(outputs: [ImageOutput(filters: FilterChain(parsing: "invert").filters)])
+        var options = try DevelopOptions(outputs: [ImageOutput(filters: [PhotoFilter](parsing: "invert").builtIn)])
         options.keepsAnimation = true
         let calls = Locked(0)
         let image = try Imaging.develop(

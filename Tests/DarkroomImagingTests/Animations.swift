@@ -93,7 +93,7 @@ enum GIF {
 func frames(of bytes: [UInt8]) throws -> [Pixels] {
     var options = DevelopOptions(outputs: [ImageOutput()])
     options.keepsAnimation = true
-    var encoding = EncodingSettings()
+    var encoding = PhotoEncoding()
     encoding.format = .fixed(.png)
     let files = try bytes.withBytes { bytes throws(ImagingError) -> [[UInt8]] in
         try Imaging.withDecoder(bytes, options, isCancelled: { false }) {

@@ -31,9 +31,9 @@ import Testing
 
     @Test func photoIsOnTheLeft() throws {
         let photo = try TestFiles.sample("flower.jpg")
-        let filters = try FilterChain(parsing: "grayscale flop").filters
+        let filters = try [PhotoFilter](parsing: "grayscale flop").builtIn
         let developed = try develop(photo, DevelopOptions(filters: filters, format: .png))
-        let comparison = try Imaging.compare(photo, developed, damage: .tolerate)
+        let comparison = try compared(photo, developed, damage: .tolerate)
         #expect(comparison.format == .png && comparison.width == 640 + 4 + 640 && comparison.height == 427)
         let pixels = try PNG.pixels(of: comparison.bytes)
         let before = try pixelsByVips(photo, [])
@@ -50,7 +50,7 @@ import Testing
         let wide = Pixels(width: 60, height: 40, bands: 4, bits: 16) { _, _, band in band == 3 ? 65_535 : 40_000 }
         let photo = PNG.file(wide)
         let developed = try develop(photo, DevelopOptions(filters: [Filter.parsed("rotate=90")], format: .jpeg))
-        let comparison = try Imaging.compare(photo, developed, damage: .tolerate)
+        let comparison = try compared(photo, developed, damage: .tolerate)
         #expect(comparison.format == .jpeg && comparison.width == 60 + 2 + 27 && comparison.height == 40)
     }
 }

@@ -9,18 +9,27 @@ import Foundation
 /// Develops `bytes`; `.withoutStrips` uses only libvips. Returns the only output.
 func develop(
     _ bytes: [UInt8], _ options: DevelopOptions = DevelopOptions(), by route: Development.Route = .usual
-) throws(ImagingError) -> DevelopedImage {
+) throws(ImagingError) -> ImageFile {
     try developAll(bytes, options, by: route)[0]
 }
 
 /// Develops `bytes`. Returns all outputs.
 func developAll(
     _ bytes: [UInt8], _ options: DevelopOptions, by route: Development.Route = .usual
-) throws(ImagingError) -> [DevelopedImage] {
+) throws(ImagingError) -> [ImageFile] {
     try bytes.withBytes { bytes throws(ImagingError) in
         try Imaging.withDecoder(bytes, options, isCancelled: { false }) { decoder throws(ImagingError) in
             try Development(decoder: decoder, photo: bytes, options: options, route: route).run()
         }
+    }
+}
+
+/// The photo and a file that was developed from it, side by side.
+func compared(
+    _ photo: [UInt8], _ developed: ImageFile, damage: DamageLevel
+) throws(ImagingError) -> ImageFile {
+    try developed.withUnsafeBytes { developed throws(ImagingError) in
+        try Imaging.compare(photo, with: developed, damage: damage)
     }
 }
 
@@ -32,7 +41,7 @@ func pixelsByStrips(_ bytes: [UInt8], _ filters: [Filter]) throws -> Pixels {
             var file = darkroom_file()
             try decoder.session.check(
                 decoder.withStripsJobs(options.outputs) { strip_pixels(decoder.session.c, $0, $1, &file) })
-            return DevelopedImage(file)
+            return ImageFile(file)
         }
     }
     let values = image.withUnsafeBytes { bytes in
@@ -56,7 +65,7 @@ extension Filter {
     }
 }
 
-extension DevelopedImage {
+extension ImageFile {
     var bytes: [UInt8] { withUnsafeBytes { Array($0) } }
 }
 
@@ -80,9 +89,9 @@ enum Samples {
 func develop(
     _ bytes: [UInt8], _ chain: String, _ settings: String = "", keepsAnimation: Bool = false,
     damage: DamageLevel = .tolerate, maxPixels: Int = 100_000_000
-) throws -> DevelopedImage {
-    let filters = try FilterChain(parsing: chain).filters
-    let output = ImageOutput(filters: filters, encoding: try EncodingSettings(parsing: settings))
+) throws -> ImageFile {
+    let filters = try [PhotoFilter](parsing: chain).builtIn
+    let output = ImageOutput(filters: filters, encoding: try PhotoEncoding(parsing: settings))
     var options = DevelopOptions(outputs: [output], maxPixels: maxPixels)
     options.keepsAnimation = keepsAnimation
     options.damage = damage

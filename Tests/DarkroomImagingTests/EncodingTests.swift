@@ -10,7 +10,7 @@ import Testing
     private static let photo = Result { try TestFiles.sample("coffee.jpg") }
 
     private static func encode(_ format: ImageFormat, _ settings: String, _ chain: String = "resize=300x") throws
-        -> DevelopedImage
+        -> ImageFile
     {
         try develop(photo.get(), chain, "format=\(format.rawValue)" + (settings.isEmpty ? "" : "; " + settings))
     }
@@ -54,7 +54,7 @@ import Testing
         ("format=webp", false),
     ])
     func onlyJPEGsOfOnePassCanAlwaysStop(settings: String, canStop: Bool) throws {
-        let output = ImageOutput(encoding: try EncodingSettings(parsing: settings))
+        let output = ImageOutput(encoding: try PhotoEncoding(parsing: settings))
         let options = DevelopOptions(outputs: [output])
         #expect(Imaging.canAlwaysStop(try Self.photo.get(), options) == canStop)
     }
@@ -113,14 +113,14 @@ import Testing
         let wide = PNG.file(.gradient(width: 60, height: 40, bands: 4, bits: 16))
         let jpeg = JPEG.file(.gradient(width: 60, height: 40), .baseline)
         for (setting, text) in texts {
-            var settings = EncodingSettings()
+            var settings = PhotoEncoding()
             settings.format = .fixed(format)
             let usual = settings
             try settings.set(setting, to: text)
             guard !settings.affects(format, setting) else { continue }
             for photo in [wide, jpeg] {
                 for chain in ["sepia", "flip"] {
-                    let filters = try FilterChain(parsing: chain).filters
+                    let filters = try [PhotoFilter](parsing: chain).builtIn
                     let files = try [usual, settings].map {
                         try develop(photo, DevelopOptions(outputs: [ImageOutput(filters: filters, encoding: $0)])).bytes
                     }

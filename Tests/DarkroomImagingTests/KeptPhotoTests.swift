@@ -86,7 +86,7 @@ import Testing
         let outputs = [("none", ""), ("resize=30x", "format=webp"), ("none", "format=png")].map { chain, settings in
             ImageOutput(
                 filters: chain == "none" ? [] : [Filter.parsed(chain)],
-                encoding: try! EncodingSettings(parsing: settings))
+                encoding: try! PhotoEncoding(parsing: settings))
         }
         let images = try Imaging.develop(file, DevelopOptions(outputs: outputs))
         #expect(images[0].bytes == file)

@@ -27,7 +27,7 @@ import Testing
         -> ImagingError.Code?
     {
         let output = ImageOutput(
-            filters: try FilterChain(parsing: chain).filters, encoding: try EncodingSettings(parsing: settings))
+            filters: try [PhotoFilter](parsing: chain).builtIn, encoding: try PhotoEncoding(parsing: settings))
         let file =
             orientation == 1 ? photo : JPEG.inserting([(0xE1, JPEG.exif(orientation: orientation))], into: photo)
         let options = DevelopOptions(outputs: [output], maxPixels: maxPixels)

@@ -52,7 +52,7 @@ import Testing
     }
 
     /// The parts that are in a file of any format.
-    private static func parts(_ image: DevelopedImage) throws -> Set<Part> {
+    private static func parts(_ image: ImageFile) throws -> Set<Part> {
         // PNG compresses some of them, and the other formats have other markers, so all become a JPEG.
         let jpeg = image.format == .jpeg ? image.bytes : try develop(image.bytes, "sepia=0", "format=jpeg").bytes
         return Set(Part.allCases.filter { $0.isIn(jpeg) })

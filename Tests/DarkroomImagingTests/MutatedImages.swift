@@ -28,9 +28,9 @@ struct MutatedImages {
             "crop=10x10,gravity:entropy blur=2", "crop=20x15 flip", "trim rotate=33", "rotate=90 normalize",
             "extend=3,background:blur median=3", "duotone=navy,orange pixelate=4 vignette", "sharpen flop gamma=2",
         ].map { text in
-            do { return try FilterChain(parsing: text).filters } catch { preconditionFailure("\(error)") }
+            do { return try [PhotoFilter](parsing: text).builtIn } catch { preconditionFailure("\(error)") }
         }
-    private static let settings: [EncodingSettings] = [
+    private static let settings: [PhotoEncoding] = [
         "format=jpeg", "format=jpeg", "format=png", "format=jpeg; metadata=none", "format=png; metadata=no-gps; srgb",
         "",
         "format=webp; effort=0", "format=gif; effort=0", "format=auto:gif,webp; effort=0; metadata=copyright,icc",
@@ -38,7 +38,7 @@ struct MutatedImages {
         "format=auto:jpeg,png,webp; background=red", "format=jxl; effort=0; lossless",
         "progressive; chroma=420; quality=30",
     ].map { text in
-        do { return try EncodingSettings(parsing: text) } catch { preconditionFailure("\(error)") }
+        do { return try PhotoEncoding(parsing: text) } catch { preconditionFailure("\(error)") }
     }
 
     init() throws {

@@ -73,9 +73,9 @@ import Testing
     @Test func renditionsAreTurnedOnce() throws {
         let photo = try Samples.photoCase("f05-irot-exif6.heic")
         let outputs = try ["resize=32x", "sepia=0", "none"].map {
-            var encoding = EncodingSettings()
+            var encoding = PhotoEncoding()
             encoding.format = .fixed(.jpeg)
-            return ImageOutput(filters: try FilterChain(parsing: $0).filters, encoding: encoding)
+            return ImageOutput(filters: try [PhotoFilter](parsing: $0).builtIn, encoding: encoding)
         }
         for image in try developAll(photo, DevelopOptions(outputs: outputs)) {
             #expect(image.width < image.height)
@@ -102,7 +102,7 @@ import Testing
             let jpeg = JPEG.inserting(
                 [(0xE1, Array("Exif\0\0".utf8) + tiff)], into: JPEG.file(Self.quarters, .fullColour))
             for chain in ["sepia=0", "none", "resize=32x"] {
-                var options = DevelopOptions(filters: try FilterChain(parsing: chain).filters)
+                var options = DevelopOptions(filters: try [PhotoFilter](parsing: chain).builtIn)
                 // Otherwise the bytes would be kept.
                 options.outputs[0].encoding.quality = 84
                 let image = try develop(jpeg, options, by: route)

@@ -37,6 +37,6 @@ import Testing
         let byte = UnsafeMutableRawPointer.allocate(byteCount: 1, alignment: 1)
         defer { byte.deallocate() }
         let huge = UnsafeRawBufferPointer(start: byte, count: 1 << 60)
-        #expect(DevelopedImage(format: .png, width: 1, height: 1, copying: huge) == nil)
+        #expect(ImageFile(format: .png, width: 1, height: 1, copying: huge) == nil)
     }
 }

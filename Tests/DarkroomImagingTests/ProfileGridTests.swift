@@ -108,8 +108,8 @@ import Testing
             for settings in chain == "none" ? ["", "; srgb", "; metadata=none", "; metadata=icc"] : [""] {
                 let text = "format=\(format.rawValue); quality=95; effort=0\(settings)"
                 let comment = "\(photo.name), \(chain), \(text)"
-                let filters = try FilterChain(parsing: chain).filters
-                let output = ImageOutput(filters: filters, encoding: try EncodingSettings(parsing: text))
+                let filters = try [PhotoFilter](parsing: chain).builtIn
+                let output = ImageOutput(filters: filters, encoding: try PhotoEncoding(parsing: text))
                 for route in Development.Route.allCases where route == .usual || format == .jpeg {
                     let image = try develop(photo.bytes, DevelopOptions(outputs: [output]), by: route).bytes
                     // A photo that needs no change is kept with its profile.

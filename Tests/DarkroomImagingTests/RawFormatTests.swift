@@ -28,7 +28,7 @@ import Testing
             ("pixels", { _ = try Imaging.pixels(of: $0) }),
             (
                 "comparison",
-                { _ = try Imaging.compare($0, develop(TIFFPage.file([Self.thumbnail])), damage: .tolerate) }
+                { _ = try compared($0, develop(TIFFPage.file([Self.thumbnail])), damage: .tolerate) }
             ),
         ]
         for (route, body) in routes {

@@ -46,7 +46,7 @@ import Testing
     func scaledStripsAreTheFileOfLibvips(chain: String, kind: JPEG.Kind) throws {
         let file = JPEG.file(Pixels.gradient(width: 343, height: 227, bands: Self.bands(kind)), kind)
         let output = try ImageOutput(
-            filters: FilterChain(parsing: chain).filters, encoding: EncodingSettings(parsing: "metadata=none"))
+            filters: [PhotoFilter](parsing: chain).builtIn, encoding: PhotoEncoding(parsing: "metadata=none"))
         let options = DevelopOptions(outputs: [output])
         #expect(output.suitsStrips)
         let (strips, vips) = (try develop(file, options), try develop(file, options, by: .withoutStrips))
@@ -60,8 +60,8 @@ import Testing
             let options = DevelopOptions(
                 outputs: try chains.map {
                     ImageOutput(
-                        filters: try FilterChain(parsing: $0).filters,
-                        encoding: try EncodingSettings(parsing: "metadata=none"))
+                        filters: try [PhotoFilter](parsing: $0).builtIn,
+                        encoding: try PhotoEncoding(parsing: "metadata=none"))
                 })
             let (strips, vips) = (try developAll(file, options), try developAll(file, options, by: .withoutStrips))
             for (strips, vips) in zip(strips, vips) {
@@ -77,7 +77,7 @@ import Testing
     ])
     func otherScalingNeedsLibvips(chain: String) throws {
         let file = JPEG.file(Pixels.gradient(width: 400, height: 300, bands: 3), .baseline)
-        let output = ImageOutput(filters: try FilterChain(parsing: chain).filters)
+        let output = ImageOutput(filters: try [PhotoFilter](parsing: chain).builtIn)
         let strips = try file.withBytes { bytes throws(ImagingError) in
             try Imaging.withDecoder(bytes, DevelopOptions(outputs: [output]), isCancelled: { false }) {
                 decoder throws(ImagingError) in

@@ -115,7 +115,7 @@ import Testing
         let file = PNG.file(try pixelsByVips(kind.file(), [.sepia(intensity: 0)]))
         let sizes = [200, 75, 18]
         let outputs = try sizes.map { size in
-            try ImageOutput(filters: [.parsed("resize=\(size)")], encoding: EncodingSettings(parsing: "format=png"))
+            try ImageOutput(filters: [.parsed("resize=\(size)")], encoding: PhotoEncoding(parsing: "format=png"))
         }
         let together = try developAll(file, DevelopOptions(outputs: outputs)).map { try PNG.pixels(of: $0.bytes) }
         for (size, found) in zip(sizes, together) { #expect(try found == Self.resized(file, "\(size)"), "\(size) px") }

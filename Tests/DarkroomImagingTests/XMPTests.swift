@@ -27,7 +27,7 @@ import Testing
     }
 
     /// The XMP of a file of any format.
-    private static func xmp(_ image: DevelopedImage) throws -> String {
+    private static func xmp(_ image: ImageFile) throws -> String {
         if image.format == .png {
             let keyword = Array("XML:com.adobe.xmp\0".utf8)
             let texts = FileParts.chunks(image.bytes).filter { $0.bytes.starts(with: keyword) }

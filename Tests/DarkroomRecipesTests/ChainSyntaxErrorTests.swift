@@ -207,7 +207,7 @@ import Testing
 
     @Test(arguments: mistakes)
     func mistakeIsExplained(text: String, description: String) {
-        let error = expectError(ChainSyntaxError.self) { try FilterChain(parsing: text) }
+        let error = expectError(ChainSyntaxError.self) { try [PhotoFilter](parsing: text) }
         #expect(error?.description == description)
         #expect(error?.text == text)
     }
@@ -234,13 +234,13 @@ import Testing
         // Each backslash is two bytes of the canonical text.
         let backslashes = String(repeating: #"x:a=\#(String(repeating: "\\", count: 4000)) "#, count: 3)
         for (text, description) in limits + [(backslashes, limits[1].description)] {
-            let error = expectError(ChainSyntaxError.self) { try FilterChain(parsing: text) }
+            let error = expectError(ChainSyntaxError.self) { try [PhotoFilter](parsing: text) }
             #expect(error?.description == description)
         }
         #expect(throws: Never.self) {
-            _ = try FilterChain(parsing: String(repeating: "flip ", count: 100))
-            _ = try FilterChain(parsing: "x:a=" + String(repeating: "é", count: 2048))
-            _ = try FilterChain(parsing: "watermark=text:" + String(repeating: "é", count: 500))
+            _ = try [PhotoFilter](parsing: String(repeating: "flip ", count: 100))
+            _ = try [PhotoFilter](parsing: "x:a=" + String(repeating: "é", count: 2048))
+            _ = try [PhotoFilter](parsing: "watermark=text:" + String(repeating: "é", count: 500))
         }
     }
 
@@ -255,7 +255,7 @@ import Testing
         ),
     ])
     func caretsAreBelowTheMistake(text: String, pointed: String) {
-        #expect(expectError(ChainSyntaxError.self) { try FilterChain(parsing: text) }?.pointed == pointed)
+        #expect(expectError(ChainSyntaxError.self) { try [PhotoFilter](parsing: text) }?.pointed == pointed)
     }
 
     /// Neither the numbers nor the parameters take more time than their text.
@@ -264,7 +264,7 @@ import Testing
         #expect(try Filter(parsing: "sepia=0.\(long)").description == "sepia=0.3333333333333333")
         let started = ContinuousClock.now
         for text in ["sepia=" + long, "matrix=" + String(repeating: "1,", count: 500_000)] {
-            #expect(throws: ChainSyntaxError.self) { try FilterChain(parsing: text) }
+            #expect(throws: ChainSyntaxError.self) { try [PhotoFilter](parsing: text) }
         }
         #expect(ContinuousClock.now - started < .seconds(10))
     }

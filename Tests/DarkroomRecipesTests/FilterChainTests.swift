@@ -35,16 +35,16 @@ import Testing
         (#"x:stamp="a b; c""#, #"x:stamp="a b; c""#), (#"x:stamp="""#, "x:stamp"),
     ])
     func textIsCanonical(text: String, canonical: String) throws {
-        let chain = try FilterChain(parsing: text)
-        #expect(chain.description == canonical)
-        let again = try FilterChain(parsing: canonical)
+        let chain = try [PhotoFilter](parsing: text)
+        #expect(chain.text == canonical)
+        let again = try [PhotoFilter](parsing: canonical)
         #expect(again == chain)
-        #expect(again.description == canonical)
+        #expect(again.text == canonical)
     }
 
     @Test(arguments: Filter.Kind.allCases) func exampleIsValid(kind: Filter.Kind) throws {
-        let chain = try FilterChain(parsing: kind.definition.example)
-        #expect(chain.steps.contains { if case .filter(let filter) = $0 { filter.kind == kind } else { false } })
+        let chain = try [PhotoFilter](parsing: kind.definition.example)
+        #expect(chain.builtIn.contains { $0.kind == kind })
         #expect(kind.definition.name == kind.rawValue)
     }
 
@@ -81,6 +81,6 @@ import Testing
     }
 
     @Test func namesOfCustomFiltersAreListedOnce() throws {
-        #expect(try FilterChain(parsing: "x:b=1 sepia x:a x:b").customNames == ["b", "a"])
+        #expect(try [PhotoFilter](parsing: "x:b=1 sepia x:a x:b").customNames == ["b", "a"])
     }
 }

@@ -9,9 +9,9 @@ import Testing
         for seed in run.seed..<run.seed + UInt64(run.count) {
             var random = RandomChains(seed: seed)
             let chain = random.chain()
-            let read = try FilterChain(parsing: chain.description)
-            #expect(read == chain, "seed \(seed): \(chain)")
-            #expect(read.description == chain.description, "seed \(seed)")
+            let read = try [PhotoFilter](parsing: chain.text)
+            #expect(read == chain, "seed \(seed): \(chain.text)")
+            #expect(read.text == chain.text, "seed \(seed)")
         }
     }
 
@@ -19,11 +19,13 @@ import Testing
         let run = FuzzRun("recipes", count: 500)
         for seed in run.seed..<run.seed + UInt64(run.count) {
             var random = RandomChains(seed: seed)
-            let recipe = try random.recipe()
-            let text = recipe.description
-            #expect(try Recipe(parsing: text) == recipe, "seed \(seed): \(text)")
-            #expect(try Recipe(parsing: text.replacing("\n", with: "\r\n# note\r\n\r\n")) == recipe, "seed \(seed)")
-            #expect(text.split(separator: "\n").count == recipe.renditions.count, "seed \(seed): \(text)")
+            let recipe = random.recipe()
+            let text = recipe.text
+            #expect(try [PhotoRendition](parsing: text) == recipe, "seed \(seed): \(text)")
+            #expect(
+                try [PhotoRendition](parsing: text.replacing("\n", with: "\r\n# note\r\n\r\n")) == recipe,
+                "seed \(seed)")
+            #expect(text.split(separator: "\n").count == recipe.count, "seed \(seed): \(text)")
         }
     }
 
@@ -31,18 +33,18 @@ import Testing
         let run = FuzzRun("damaged texts", count: 2000)
         for seed in run.seed..<run.seed + UInt64(run.count) {
             var random = RandomChains(seed: seed)
-            let texts = [random.chain().description, try random.recipe().description]
+            let texts = [random.chain().text, random.recipe().text]
             var mutator = ByteMutator(random.generator)
             for (index, text) in texts.enumerated() {
                 let other = Array(texts[1 - index].utf8)
                 let damaged = String(decoding: mutator.mutate(Array(text.utf8), with: other), as: UTF8.self)
                 do throws(ChainSyntaxError) {
                     if index == 0 {
-                        let chain = try FilterChain(parsing: damaged)
-                        #expect(try FilterChain(parsing: chain.description) == chain, "seed \(seed): \(damaged)")
+                        let chain = try [PhotoFilter](parsing: damaged)
+                        #expect(try [PhotoFilter](parsing: chain.text) == chain, "seed \(seed): \(damaged)")
                     } else {
-                        let recipe = try Recipe(parsing: damaged)
-                        #expect(try Recipe(parsing: recipe.description) == recipe, "seed \(seed): \(damaged)")
+                        let recipe = try [PhotoRendition](parsing: damaged)
+                        #expect(try [PhotoRendition](parsing: recipe.text) == recipe, "seed \(seed): \(damaged)")
                     }
                 } catch {
                     let length = error.text.unicodeScalars.count

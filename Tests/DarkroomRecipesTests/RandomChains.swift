@@ -8,19 +8,18 @@ struct RandomChains {
 
     init(seed: UInt64) { generator = SeededGenerator(seed: seed) }
 
-    mutating func chain() -> FilterChain { FilterChain((0..<generator.number(in: 0..<6)).map { _ in step() }) }
+    mutating func chain() -> [PhotoFilter] { (0..<generator.number(in: 0..<6)).map { _ in photoFilter() } }
 
-    mutating func recipe() throws -> Recipe {
-        try Recipe(
-            (0..<generator.number(in: 1..<5)).map {
-                Rendition(name: "Rendition-\($0).x", chain: chain(), settings: settings())
-            })
+    mutating func recipe() -> [PhotoRendition] {
+        (0..<generator.number(in: 1..<5)).map {
+            PhotoRendition("Rendition-\($0).x", filters: chain(), encoding: settings())
+        }
     }
 
-    private mutating func step() -> ChainStep {
+    private mutating func photoFilter() -> PhotoFilter {
         generator.chance(20)
-            ? .custom(CustomStep(name: "stamp_\(generator.number(in: 0..<3))", arguments: text(0..<20)))
-            : .filter(filter(generator.pick(Filter.Kind.allCases)))
+            ? .custom("stamp_\(generator.number(in: 0..<3))", arguments: text(0..<20))
+            : PhotoFilter(filter(generator.pick(Filter.Kind.allCases)))
     }
 
     private mutating func filter(_ kind: Filter.Kind) -> Filter {
@@ -106,8 +105,8 @@ struct RandomChains {
         return (0..<generator.number(in: lengths)).map { _ in generator.pick(pieces) }.joined()
     }
 
-    private mutating func settings() -> EncodingSettings {
-        var settings = EncodingSettings()
+    private mutating func settings() -> PhotoEncoding {
+        var settings = PhotoEncoding()
         let chance = generator.pick([0, 30, 100])
         var isGiven: Bool { generator.chance(chance) }
         if isGiven {
@@ -119,7 +118,7 @@ struct RandomChains {
         if isGiven { settings.lossless = generator.chance(50) }
         if isGiven { settings.effort = generator.number(in: 0..<10) }
         if isGiven { settings.progressive = generator.chance(50) }
-        if isGiven { settings.chroma = generator.pick(EncodingSettings.ChromaSubsampling.allCases) }
+        if isGiven { settings.chroma = generator.pick(PhotoEncoding.ChromaSubsampling.allCases) }
         if isGiven { settings.palette = generator.chance(50) }
         if isGiven { settings.maxBytes = generator.pick([100, 1000, 1024, 2_000_000, 123_456_789]) }
         if isGiven {

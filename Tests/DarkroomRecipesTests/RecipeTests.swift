@@ -9,13 +9,13 @@ import Testing
             small-2 = resize=800 sepia;lossless ; srgb = no;max-bytes=1.5M;metadata=icc,exif,no-gps; format=jpg; \
             background=white; chroma=444; effort=9; quality="70"
             """
-        let rendition = try Rendition(parsing: text)
+        let rendition = try PhotoRendition(parsing: text)
         #expect(
             rendition.description == """
                 small-2 = resize=800x sepia=0.8; format=jpeg; quality=70; lossless=yes; effort=9; chroma=444; \
                 max-bytes=1500K; metadata=icc,exif,no-gps; background=#ffffff; srgb=no
                 """)
-        #expect(try Rendition(parsing: rendition.description) == rendition)
+        #expect(try PhotoRendition(parsing: rendition.description) == rendition)
     }
 
     @Test(arguments: [
@@ -28,7 +28,7 @@ import Testing
         ("effort", "0", "0"),
     ])
     func valueIsCanonical(name: String, text: String, canonical: String) throws {
-        var settings = EncodingSettings()
+        var settings = PhotoEncoding()
         let setting = try #require(EncodingSetting(rawValue: name))
         try settings.set(setting, to: text)
         #expect(settings.text(of: setting) == canonical)
@@ -36,20 +36,20 @@ import Testing
     }
 
     @Test func absentSettingsAreThoseOfTheBatch() throws {
-        var defaults = EncodingSettings()
+        var defaults = PhotoEncoding()
         for (setting, text) in zip(
             EncodingSetting.allCases,
             ["webp", "1", "yes", "1", "yes", "420", "yes", "100", "none", "black", "yes", "fail"])
         {
             try defaults.set(setting, to: text)
         }
-        #expect(EncodingSettings().merged(over: defaults) == defaults)
-        let own = try Rendition(
+        #expect(PhotoEncoding().merged(over: defaults) == defaults)
+        let own = try PhotoRendition(
             parsing: """
                 a = none; format=png; quality=2; lossless=no; effort=2; progressive=no; chroma=444; palette=no; \
                 max-bytes=200; metadata=all; background=white; srgb=no; hdr=tone-map
                 """
-        ).settings
+        ).encoding
         #expect(own.merged(over: defaults) == own)
         #expect(EncodingSetting.allCases.allSatisfy { own.text(of: $0) != nil })
     }
@@ -121,17 +121,17 @@ import Testing
         ("a=sepia;lossless=maybe", #"character 18: lossless "maybe": write yes or no"#),
     ])
     func mistakeInARenditionIsExplained(text: String, description: String) {
-        #expect(expectError(ChainSyntaxError.self) { try Rendition(parsing: text) }?.description == description)
+        #expect(expectError(ChainSyntaxError.self) { try PhotoRendition(parsing: text) }?.description == description)
     }
 
     @Test func fileHasARenditionOnEachLine() throws {
         let text =
             "\u{FEFF}# Two sizes\r\n\r\n  large = resize=2000 \\\r\n  sharpen; \\\n quality=80\r\n#\n\tsmall=none;srgb"
-        let recipe = try Recipe(parsing: text)
-        #expect(recipe.description == "large = resize=2000x sharpen=1; quality=80\nsmall = none; srgb=yes\n")
-        #expect(try Recipe(parsing: recipe.description) == recipe)
-        #expect(try Recipe(recipe.renditions) == recipe)
-        #expect(try Recipe(parsing: "a = flip \\\n\nb = flop \\\n").renditions.count == 2)
+        let recipe = try [PhotoRendition](parsing: text)
+        #expect(recipe.text == "large = resize=2000x sharpen=1; quality=80\nsmall = none; srgb=yes\n")
+        #expect(try [PhotoRendition](parsing: recipe.text) == recipe)
+        #expect(try recipe.checked() == recipe)
+        #expect(try [PhotoRendition](parsing: "a = flip \\\n\nb = flop \\\n").count == 2)
     }
 
     @Test(arguments: [
@@ -159,31 +159,31 @@ import Testing
         ("a = flip\nb = flip\u{7}\n", "line 2, character 9: a control character; remove it", "b = flip\u{7}"),
     ])
     func mistakeInAFileHasItsLine(text: String, description: String, line: String) {
-        let error = expectError(ChainSyntaxError.self) { try Recipe(parsing: text) }
+        let error = expectError(ChainSyntaxError.self) { try [PhotoRendition](parsing: text) }
         #expect(error?.description == description)
         #expect(error?.text == line)
     }
 
     @Test func largeRecipesAreRefused() throws {
         let lines = (0..<65).map { "r\($0) = flip\n" }
-        #expect(try Recipe(parsing: lines.dropLast().joined()).renditions.count == 64)
-        let error = expectError(ChainSyntaxError.self) { try Recipe(parsing: lines.joined()) }
+        #expect(try [PhotoRendition](parsing: lines.dropLast().joined()).count == 64)
+        let error = expectError(ChainSyntaxError.self) { try [PhotoRendition](parsing: lines.joined()) }
         #expect(error?.description == "line 65, character 1: more than 64 renditions; leave some out")
         let long = "a = flip\n#" + String(repeating: "é", count: 32_768)
         // The canonical text has twice as many backslashes.
         let backslashes = (0..<12).map { "r\($0) = x:a=\(String(repeating: "\\", count: 4095))." }
         #expect(
-            expectError(ChainSyntaxError.self) { try Recipe(parsing: backslashes.joined(separator: "\n")) }?.problem
+            expectError(ChainSyntaxError.self) { try [PhotoRendition](parsing: backslashes.joined(separator: "\n")) }?
+                .problem
                 == "a recipe is at most 65536 bytes long")
         #expect(
-            expectError(ChainSyntaxError.self) { try Recipe(parsing: long) }?.problem
+            expectError(ChainSyntaxError.self) { try [PhotoRendition](parsing: long) }?.problem
                 == "a recipe is at most 65536 bytes long")
     }
 
     @Test func renditionsOfACommandLineHaveDifferentNames() throws {
-        let renditions = try ["a = flip", "A = flop"].map { try Rendition(parsing: $0) }
-        let error = expectError(ChainSyntaxError.self) { try Recipe(renditions) }
+        let renditions = try ["a = flip", "A = flop"].map { try PhotoRendition(parsing: $0) }
+        let error = expectError(ChainSyntaxError.self) { try renditions.checked() }
         #expect(error?.problem == "the name differs from a only by case; write another name")
-        #expect(expectError(ChainSyntaxError.self) { try Recipe([]) }?.problem == "no rendition; write NAME = FILTERS")
     }
 }

@@ -5,8 +5,8 @@ import Testing
 
 @Suite struct SettingEffectTests {
     private static func problem(_ given: String, _ defaults: String = "") throws -> String? {
-        let settings = try EncodingSettings(parsing: given)
-        let merged = settings.merged(over: try EncodingSettings(parsing: defaults))
+        let settings = try PhotoEncoding(parsing: given)
+        let merged = settings.merged(over: try PhotoEncoding(parsing: defaults))
         do throws(ChainSyntaxError) {
             try merged.check(settings, in: settings.description)
             return nil
@@ -71,8 +71,8 @@ import Testing
     }
 
     @Test func errorOfARecipePointsAtTheSetting() throws {
-        let recipe = try Recipe(parsing: "a = none\nb = sepia; format=webp; progressive\n")
-        let error = expectError(ChainSyntaxError.self) { try recipe.checkSettings(over: EncodingSettings()) }
+        let recipe = try [PhotoRendition](parsing: "a = none\nb = sepia; format=webp; progressive\n")
+        let error = expectError(ChainSyntaxError.self) { try recipe.checkSettings(over: PhotoEncoding()) }
         #expect(error?.text == "b = sepia=0.8; format=webp; progressive=yes")
         #expect(error?.offset == 28 && error?.length == 11)
     }

@@ -78,7 +78,7 @@ struct OutsideProgramTests {
 
     @Test func listOfPublicTypesIsComplete() throws {
         var found: Set<String> = []
-        for module in ["Darkroom", "DarkroomModel", "DarkroomWorker"] {
+        for module in ["Darkroom", "DarkroomModel", "DarkroomRecipes", "DarkroomWorker"] {
             let folder = redis.folder + "/symbols"
             try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
             let arguments =

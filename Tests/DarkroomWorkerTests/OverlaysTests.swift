@@ -16,8 +16,8 @@ import Testing
 
     init() throws { scratch = try ScratchFolder() }
 
-    private func outputs(_ filters: [String]) throws -> [PhotoOutput] {
-        try filters.map { PhotoOutput(chain: try FilterChain(parsing: $0)) }
+    private func renditions(_ filters: [String]) -> [PhotoRendition] {
+        filters.map { PhotoRendition("", filters: [PhotoFilter($0)]) }
     }
 
     /// Writes the largest possible file of a watermark.
@@ -29,7 +29,7 @@ import Testing
     @Test func eachFileIsLoadedOnce() throws {
         let path = try largeFile("logo.png")
         var loads = 0
-        let filters = try outputs((1...50).map { "watermark=image:\(path),opacity:\($0)%" })
+        let filters = renditions((1...50).map { "watermark=image:\(path),opacity:\($0)%" })
         let overlays = try Overlays.load(for: filters) { _ in
             loads += 1
             return scratch.path
@@ -40,9 +40,9 @@ import Testing
     @Test func allPicturesOfABatchHaveALimit() throws {
         let paths = try (0...8).map { try largeFile("\($0).png") }
         let filters = paths.map { "watermark=image:\($0)" }
-        let few = try Overlays.load(for: outputs(Array(filters.prefix(8)))) { _ in scratch.path }
+        let few = try Overlays.load(for: renditions(Array(filters.prefix(8)))) { _ in scratch.path }
         #expect(few.count == 8)
-        let many = try outputs(filters)
+        let many = renditions(filters)
         let failure = expectError(Overlays.Failure.self) {
             _ = try Overlays.load(for: many) { _ in scratch.path }
         }

@@ -1,3 +1,4 @@
+import DarkroomRecipes
 import DarkroomModel
 import DarkroomPhotoServer
 import DarkroomRedis

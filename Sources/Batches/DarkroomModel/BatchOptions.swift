@@ -83,7 +83,7 @@ extension BatchOptions {
         self.init()
         name = fields.text("name") ?? name
         filters = fields.text("filters").map { [PhotoFilter](stored: $0) } ?? filters
-        readRecipe(&fields)
+        readRenditions(&fields)
         output = fields.text("output") ?? output
         damagedPhotos = fields.damagedPhotos("accepts.damage")
         keepsAnimations = fields.isSet("keeps.animations")
@@ -109,15 +109,15 @@ extension BatchOptions {
     private static let earlierFields = ["format", "quality", "strip"]
 
     /// Reads the renditions and the encoding. An invalid text is damage: without it, the batch would make other files.
-    private mutating func readRecipe(_ fields: inout StoredFields) {
+    private mutating func readRenditions(_ fields: inout StoredFields) {
         if Self.earlierFields.contains(where: { fields.text($0) != nil }) {
             fields.noteContradiction("an older version of Darkroom has submitted it; submit it again")
         }
         do throws(ChainSyntaxError) {
             if let text = fields.text("renditions"), !text.isEmpty {
-                renditions = [PhotoRendition](try Recipe(parsing: text))
+                renditions = try [PhotoRendition](parsing: text)
             }
-            encoding = PhotoEncoding(try PhotoEncoding(fields.text("encoding") ?? "").settings())
+            encoding = try PhotoEncoding(parsing: fields.text("encoding") ?? "")
         } catch {
             fields.noteContradiction("its recipe: \(error)")
         }

@@ -56,7 +56,7 @@ struct Decoder {
     }
 
     /// Develops a JPEG in strips. Returns nil if the file needs libvips.
-    func developByStrips(_ outputs: [ImageOutput]) throws(ImagingError) -> [DevelopedImage]? {
+    func developByStrips(_ outputs: [ImageOutput]) throws(ImagingError) -> [ImageFile]? {
         var files = outputs.map { _ in darkroom_file() }
         let status = withStripsJobs(outputs) { input, jobs in
             withUnsafePointer(to: outputs) { context in
@@ -67,7 +67,7 @@ struct Decoder {
         }
         if status == DARKROOM_NOT_FOR_STRIPS { return nil }
         try session.check(status)
-        return files.map { DevelopedImage($0) }
+        return files.map { ImageFile($0) }
     }
 
     func withInput<Result>(_ body: (UnsafePointer<darkroom_input>) -> Result) -> Result {

@@ -45,7 +45,7 @@ package struct DevelopOptions: Sendable, Equatable {
         filters: [Filter] = [.standard], format: ImageFormat? = nil, quality: Int? = nil, strip: Bool = false,
         maxPixels: Int? = nil, processorTime: Duration? = nil
     ) {
-        var encoding = EncodingSettings()
+        var encoding = PhotoEncoding()
         encoding.format = format.map { .fixed($0) }
         encoding.quality = quality.map { min(max($0, 1), 100) }
         encoding.metadata = strip ? MetadataSelection.none : nil
@@ -57,11 +57,5 @@ package struct DevelopOptions: Sendable, Equatable {
 
 extension Filter {
     /// The filter of measurements and tests that do not name a filter: sepia with its default amount.
-    package static var standard: Filter {
-        do throws(ChainSyntaxError) {
-            return try Filter(parsing: "sepia")
-        } catch {
-            preconditionFailure("sepia needs no arguments, so its name is a filter: \(error)")
-        }
-    }
+    package static var standard: Filter { PhotoFilter.sepia().builtIn! }  // the default amount is in its range
 }

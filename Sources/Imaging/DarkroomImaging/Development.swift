@@ -17,9 +17,9 @@ struct Development {
     var route = Route.usual
 
     /// Returns a file for each output, in their order.
-    func run() throws(ImagingError) -> [DevelopedImage] {
+    func run() throws(ImagingError) -> [ImageFile] {
         let changing = options.outputs.filter { !keeps($0) }
-        var made: [DevelopedImage]
+        var made: [ImageFile]
         if changing.isEmpty {
             made = []
         } else if let images = try developByStrips(changing) {
@@ -29,7 +29,7 @@ struct Development {
         }
         if !made.isEmpty, decoder.hasGainMap { for index in made.indices { made[index].lostGainMap = true } }
         let kept = changing.count < options.outputs.count ? try keep(isChecked: !made.isEmpty) : nil
-        var images: [DevelopedImage] = []
+        var images: [ImageFile] = []
         for output in options.outputs {
             if let kept, keeps(output) { images.append(kept) } else { images.append(made.removeFirst()) }
         }
@@ -46,11 +46,11 @@ struct Development {
     }
 
     /// The bytes of the photo, after a check that they are not damaged.
-    private func keep(isChecked: Bool) throws(ImagingError) -> DevelopedImage {
+    private func keep(isChecked: Bool) throws(ImagingError) -> ImageFile {
         let facts = try decoder.open().facts
         if !isChecked, options.damage != .accept { try decoder.check() }
         let isTurned = facts.orientation > 4
-        let image = DevelopedImage(
+        let image = ImageFile(
             format: decoder.format, width: Int(isTurned ? facts.height : facts.width),
             height: Int(isTurned ? facts.width : facts.height), copying: photo)
         guard let image else { throw decoder.session.outOfMemory }
@@ -60,7 +60,7 @@ struct Development {
     // MARK: - Strips
 
     /// Returns nil if the photo or an output needs libvips.
-    private func developByStrips(_ outputs: [ImageOutput]) throws(ImagingError) -> [DevelopedImage]? {
+    private func developByStrips(_ outputs: [ImageOutput]) throws(ImagingError) -> [ImageFile]? {
         guard route == .usual, decoder.format == .jpeg, outputs.allSatisfy(\.suitsStrips) else { return nil }
         do throws(ImagingError) {
             return try decoder.developByStrips(outputs)
@@ -74,7 +74,7 @@ struct Development {
 
     // MARK: - libvips
 
-    private func develop(_ outputs: [ImageOutput]) throws(ImagingError) -> [DevelopedImage] {
+    private func develop(_ outputs: [ImageOutput]) throws(ImagingError) -> [ImageFile] {
         var decoder = decoder
         decoder.refusesHDR = outputs.contains { $0.encoding.hdr == .fail }
         let photo = try decoder.open()
@@ -89,7 +89,7 @@ struct Development {
         let readsOnce = outputs.count == 1 && outputs[0].filters.allSatisfy { $0.point != nil || $0.readsOnce }
         try decoder.decode(photo, shrink: shrink, inMemory: isAnimated || !readsOnce)
         let watermarks = Watermarks(options.overlays)
-        var images: [DevelopedImage] = []
+        var images: [ImageFile] = []
         for output in outputs {
             let picture = outputs.count == 1 ? photo : try photo.copy()
             let application = ChainApplication(output.filters, watermarks, originalSize: size)

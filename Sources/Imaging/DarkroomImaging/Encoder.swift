@@ -3,17 +3,17 @@ import DarkroomRecipes
 
 /// Encodes a filtered picture.
 struct Encoder {
-    let settings: EncodingSettings
+    let settings: PhotoEncoding
     /// The format of the photo.
     let source: ImageFormat
 
     /// - Parameter picture: The picture, which is changed.
-    func encode(_ picture: Picture) throws(ImagingError) -> DevelopedImage {
+    func encode(_ picture: Picture) throws(ImagingError) -> ImageFile {
         if settings.srgb == true { try picture.makeSRGB() }
         try picture.keepMetadata(settings.metadataKinds)
         let formats = formats(for: picture)
         if formats.count > 1 || settings.maxBytes != nil { try picture.keepInMemory() }
-        var smallest: DevelopedImage?
+        var smallest: ImageFile?
         var problem: ImagingError?
         for format in formats {
             do throws(ImagingError) {
@@ -42,13 +42,13 @@ struct Encoder {
         return fitting.isEmpty ? [candidates[0]] : fitting
     }
 
-    private func encode(_ picture: Picture, as format: ImageFormat) throws(ImagingError) -> DevelopedImage {
+    private func encode(_ picture: Picture, as format: ImageFormat) throws(ImagingError) -> ImageFile {
         let quality = settings.quality ?? ImageOutput.standardQuality
         let image = try picture.encode(settings.c(format, quality: quality))
         guard let limit = settings.maxBytes, image.byteCount > limit else { return image }
         guard settings.hasQuality(format) else { throw tooLarge(image, nil, limit) }
         var search = QualitySearch(limit: limit, tooHigh: quality, size: image.byteCount)
-        var (best, smallest): (DevelopedImage?, DevelopedImage) = (nil, image)
+        var (best, smallest): (ImageFile?, ImageFile) = (nil, image)
         while let quality = search.next {
             let next = try picture.encode(settings.c(format, quality: quality))
             search.note(next.byteCount, at: quality)
@@ -58,7 +58,7 @@ struct Encoder {
         return best
     }
 
-    private func tooLarge(_ image: DevelopedImage, _ quality: Int?, _ limit: Int) -> ImagingError {
+    private func tooLarge(_ image: ImageFile, _ quality: Int?, _ limit: Int) -> ImagingError {
         let reason =
             quality.map { "with quality \($0)" }
             ?? "and \(image.format.rawValue)\(settings.lossless == true ? " without loss" : "") has no quality to lower"

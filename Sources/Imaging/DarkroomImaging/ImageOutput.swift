@@ -6,11 +6,11 @@ package struct ImageOutput: Sendable, Equatable {
     /// The filters, applied in order.
     package var filters: [Filter]
     /// Absent settings have the defaults of ``DarkroomImaging``.
-    package var encoding: EncodingSettings
+    package var encoding: PhotoEncoding
     /// The name of the rendition, for errors; empty if the photo has no renditions.
     package var rendition = ""
 
-    package init(filters: [Filter] = [], encoding: EncodingSettings = EncodingSettings(), rendition: String = "") {
+    package init(filters: [Filter] = [], encoding: PhotoEncoding = PhotoEncoding(), rendition: String = "") {
         self.filters = filters
         self.encoding = encoding
         self.rendition = rendition
@@ -74,7 +74,7 @@ package struct ImageOutput: Sendable, Equatable {
     }
 }
 
-extension EncodingSettings {
+extension PhotoEncoding {
     /// Whether photos of this format keep their format.
     func isFormat(_ format: ImageFormat) -> Bool {
         switch self.format ?? .same {
@@ -108,7 +108,7 @@ extension EncodingSettings {
     }
 }
 
-extension EncodingSettings.ChromaSubsampling? {
+extension PhotoEncoding.ChromaSubsampling? {
     var c: darkroom_chroma {
         switch self {
         case nil: DARKROOM_CHROMA_BY_QUALITY

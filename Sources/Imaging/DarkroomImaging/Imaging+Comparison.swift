@@ -11,12 +11,10 @@ extension Imaging {
     /// Both have the same height and are in sRGB. The picture has the format of the developed photo, if libvips can
     /// write it, and no metadata. The sizes of the two are not limited.
     package static func compare(
-        _ photo: [UInt8], _ developed: DevelopedImage, damage: DamageLevel
-    ) throws(ImagingError) -> DevelopedImage {
+        _ photo: [UInt8], with developed: UnsafeRawBufferPointer, damage: DamageLevel
+    ) throws(ImagingError) -> ImageFile {
         try photo.withBytes { photo throws(ImagingError) in
-            try developed.withUnsafeBytes { developed throws(ImagingError) in
-                try join(decode(photo, damage: damage), decode(developed, damage: .fail))
-            }
+            try join(decode(photo, damage: damage), decode(developed, damage: .fail))
         }
     }
 
@@ -39,7 +37,7 @@ extension Imaging {
 
     private static func join(
         _ before: (picture: Picture, format: ImageFormat), _ after: (picture: Picture, format: ImageFormat)
-    ) throws(ImagingError) -> DevelopedImage {
+    ) throws(ImagingError) -> ImageFile {
         let (left, right) = (before.picture, after.picture)
         let longest = min(longestSide, Int(darkroom_longest_side(after.format.c)))
         let layout = ComparisonLayout(left.size, right.size, longestSide: longest)
@@ -53,7 +51,7 @@ extension Imaging {
         try left.embed(in: box, background: .white)
         try left.keepInMemory()
         try left.draw(right, x: layout.left.width + layout.gap, y: 0)
-        var settings = EncodingSettings()
+        var settings = PhotoEncoding()
         settings.metadata = MetadataSelection.none
         return try Encoder(settings: settings, source: after.format).encode(left)
     }

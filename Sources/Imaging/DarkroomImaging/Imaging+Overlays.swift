@@ -33,7 +33,7 @@ extension Imaging {
             darkroom_render_text(session.c, text, font ?? "sans", Int32(lineHeight), &rendered))
         let picture = Picture(rendered!, session)  // set by a successful call
         try picture.apply([.constant(colour)])
-        var encoding = EncodingSettings()
+        var encoding = PhotoEncoding()
         encoding.format = .fixed(.png)
         return try Encoder(settings: encoding, source: .png).encode(picture).withUnsafeBytes { Array($0) }
     }

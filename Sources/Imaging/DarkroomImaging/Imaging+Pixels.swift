@@ -54,7 +54,7 @@ extension Imaging {
                 withUnsafePointer(to: raster) { darkroom_create(session.c, $0, &created) }
             })
         let picture = Picture(created!, session)  // set by a successful call
-        var settings = EncodingSettings()
+        var settings = PhotoEncoding()
         settings.format = .fixed(.png)
         settings.effort = 0
         return try Encoder(settings: settings, source: .png).encode(picture).withUnsafeBytes { Array($0) }

@@ -33,7 +33,7 @@ package enum Imaging {
     ///     ``DevelopOptions/processorTime`` is checked at the same points.
     package static func develop(
         _ bytes: [UInt8], _ options: DevelopOptions = DevelopOptions(), isCancelled: @Sendable () -> Bool = { false }
-    ) throws(ImagingError) -> [DevelopedImage] {
+    ) throws(ImagingError) -> [ImageFile] {
         try develop(bytes, options, sizeIsKnown: { _ in }, isCancelled: isCancelled)
     }
 
@@ -42,7 +42,7 @@ package enum Imaging {
     package static func develop(
         _ bytes: [UInt8], _ options: DevelopOptions, sizeIsKnown: @escaping (Int) -> Void,
         isCancelled: @Sendable () -> Bool
-    ) throws(ImagingError) -> [DevelopedImage] {
+    ) throws(ImagingError) -> [ImageFile] {
         try bytes.withBytes { bytes throws(ImagingError) in
             try withDecoder(bytes, options, sizeIsKnown: sizeIsKnown, isCancelled: isCancelled) {
                 decoder throws(ImagingError) in
@@ -83,8 +83,8 @@ extension Imaging {
     ) throws(ImagingError) -> Result {
         try start()
         let format = try format(of: bytes)
-        guard options.outputs.allSatisfy({ $0.filters.count <= FilterChain.maxSteps }) else {
-            throw ImagingError(code: .filterFailed, detail: "more than \(FilterChain.maxSteps) filters")
+        guard options.outputs.allSatisfy({ $0.filters.count <= PhotoFilter.maxCount }) else {
+            throw ImagingError(code: .filterFailed, detail: "more than \(PhotoFilter.maxCount) filters")
         }
         let clock = options.processorTime.map { ProcessorClock(limit: $0) }
         return try withoutActuallyEscaping(isCancelled) { isCancelled in

@@ -160,12 +160,12 @@ final class Picture {
 
     func keepMetadata(_ kinds: Int32) throws(ImagingError) { try session.check(darkroom_keep_metadata(c, kinds)) }
 
-    func encode(_ encoding: darkroom_encoding) throws(ImagingError) -> DevelopedImage {
+    func encode(_ encoding: darkroom_encoding) throws(ImagingError) -> ImageFile {
         var file = darkroom_file()
         try withUnsafePointer(to: encoding) { encoding in
             Result { () throws(ImagingError) in try session.check(darkroom_encode(c, encoding, &file)) }
         }.get()
-        return DevelopedImage(file)
+        return ImageFile(file)
     }
 }
 

@@ -1,12 +1,12 @@
-/// Parses the steps of a filter chain, up to the end of the text or a semicolon.
+/// Parses a filter chain, up to the end of the text or a semicolon.
 struct ChainParser {
     private(set) var scanner: TextScanner
 
     init(_ scanner: TextScanner) { self.scanner = scanner }
 
-    mutating func chain() throws(ChainSyntaxError) -> FilterChain {
+    mutating func filters() throws(ChainSyntaxError) -> [PhotoFilter] {
         try scanner.refuseControlCharacters()
-        var steps: [ChainStep] = []
+        var filters: [PhotoFilter] = []
         var none: Range<Int>?
         scanner.skipSpace()
         let start = scanner.position
@@ -15,29 +15,28 @@ struct ChainParser {
             if scanner.text(name) == "none", scanner.next != "=" {
                 none = name
             } else {
-                guard steps.count < FilterChain.maxSteps else {
-                    throw scanner.error(name, "more than \(FilterChain.maxSteps) filters; leave some out")
+                guard filters.count < PhotoFilter.maxCount else {
+                    throw scanner.error(name, "more than \(PhotoFilter.maxCount) filters; leave some out")
                 }
-                steps.append(try step(name))
+                filters.append(try filter(name))
             }
-            if let none, none.lowerBound > start || !steps.isEmpty {
+            if let none, none.lowerBound > start || !filters.isEmpty {
                 throw scanner.error(none, "none stands alone; leave it or the other filters out")
             }
             scanner.skipSpace()
         }
         let range = start..<scanner.position
         guard !range.isEmpty else { throw scanner.error(range, "no filter; write none for an empty chain") }
-        let chain = FilterChain(steps)
         // The canonical text may be longer than the given one, and must be accepted as well.
-        guard max(scanner.text(range).utf8.count, chain.description.utf8.count) <= FilterChain.maxBytes else {
-            throw scanner.error(range, "longer than \(FilterChain.maxBytes) bytes; leave some filters out")
+        guard max(scanner.text(range).utf8.count, filters.text.utf8.count) <= PhotoFilter.maxBytes else {
+            throw scanner.error(range, "longer than \(PhotoFilter.maxBytes) bytes; leave some filters out")
         }
-        return chain
+        return filters
     }
 
-    private mutating func step(_ nameRange: Range<Int>) throws(ChainSyntaxError) -> ChainStep {
+    private mutating func filter(_ nameRange: Range<Int>) throws(ChainSyntaxError) -> PhotoFilter {
         let name = scanner.text(nameRange)
-        if name.hasPrefix(CustomStep.prefix) { return .custom(try customStep(nameRange)) }
+        if name.hasPrefix(PhotoFilter.Custom.prefix) { return PhotoFilter(try custom(nameRange)) }
         if name.isEmpty {
             let sign = nameRange.lowerBound..<nameRange.lowerBound + 1
             throw scanner.error(sign, "no filter name before \"=\"; write NAME=ARGUMENT,... without spaces")
@@ -48,26 +47,27 @@ struct ChainParser {
         var parser = ArgumentsParser(kind, nameRange, scanner)
         let filter = try parser.filter()
         scanner.move(to: parser.scanner.position)
-        return .filter(filter)
+        return PhotoFilter(filter)
     }
 
-    private mutating func customStep(_ nameRange: Range<Int>) throws(ChainSyntaxError) -> CustomStep {
-        let name = String(scanner.text(nameRange).dropFirst(CustomStep.prefix.count))
-        guard CustomStep.isName(name) else {
+    private mutating func custom(_ nameRange: Range<Int>) throws(ChainSyntaxError) -> PhotoFilter.Custom {
+        let name = String(scanner.text(nameRange).dropFirst(PhotoFilter.Custom.prefix.count))
+        guard PhotoFilter.Custom.isName(name) else {
             throw scanner.error(
                 nameRange, "a custom filter is x: and a name of 1 to 64 letters, digits, \"_\" and \"-\"")
         }
-        guard scanner.take("=") else { return CustomStep(name: name) }
+        guard scanner.take("=") else { return PhotoFilter.Custom(name: name) }
         let arguments = try scanner.value(upTo: ";")
         guard !arguments.range.isEmpty else {
             throw scanner.error(arguments.range, "no arguments after \"=\"; write x:\(name) or x:\(name)=ARGUMENTS")
         }
-        guard CustomStep.areArguments(arguments.text) else {
+        guard PhotoFilter.Custom.areArguments(arguments.text) else {
             throw scanner.error(
-                arguments.range, "arguments of a custom filter are at most \(CustomStep.maxArgumentBytes) bytes long"
+                arguments.range,
+                "arguments of a custom filter are at most \(PhotoFilter.Custom.maxArgumentBytes) bytes long"
             )
         }
-        return CustomStep(name: name, arguments: arguments.text)
+        return PhotoFilter.Custom(name: name, arguments: arguments.text)
     }
 
     private func unknown(_ name: String) -> String {

@@ -15,7 +15,7 @@ package struct Filter: Sendable, Hashable {
     /// The values by the name of their parameter. Only optional parameters may be absent.
     let values: [String: ParameterValue]
 
-    /// Creates a filter from checked arguments, and adds the defaults.
+    /// Creates a filter from arguments, and adds the defaults.
     init(_ kind: Kind, given: [String: ParameterValue]) {
         self.kind = kind
         var values = given
@@ -25,17 +25,17 @@ package struct Filter: Sendable, Hashable {
         self.values = values
     }
 
-    /// The filter with another text for a parameter.
-    package func with(_ name: String, _ text: String) -> Filter {
-        var given = values
-        given[name] = .text(text)
-        return Filter(kind, given: given)
+    /// The filter with another text for a parameter, which need not be in its range.
+    package func with(_ name: String, _ text: String) -> PhotoFilter {
+        var arguments = values
+        arguments[name] = .text(text)
+        return PhotoFilter(kind, arguments)
     }
 
     /// Parses a single filter.
     package init(parsing text: String) throws(ChainSyntaxError) {
-        let chain = try FilterChain(parsing: text)
-        guard chain.steps.count == 1, case .filter(let filter) = chain.steps[0] else {
+        let filters = try [PhotoFilter](parsing: text)
+        guard filters.count == 1, let filter = filters[0].builtIn else {
             throw ChainSyntaxError(text, 0..<text.unicodeScalars.count, "write one filter")
         }
         self = filter

@@ -6,24 +6,24 @@ struct RenditionParser {
 
     init(_ scanner: TextScanner) { self.scanner = scanner }
 
-    mutating func rendition() throws(ChainSyntaxError) -> Rendition {
+    mutating func rendition() throws(ChainSyntaxError) -> PhotoRendition {
         scanner.skipSpace()
         name = scanner.skip(to: "=;")
-        if let problem = Rendition.problem(ofName: scanner.text(name)) { throw scanner.error(name, problem) }
+        if let problem = PhotoRendition.problem(ofName: scanner.text(name)) { throw scanner.error(name, problem) }
         try takeEqualSign("no \"=\" after the name; write NAME = FILTERS")
 
-        let chain = try chain()
-        var settings = EncodingSettings()
+        let filters = try filters()
+        var settings = PhotoEncoding()
         while scanner.take(";") { try setting(of: &settings) }
-        return Rendition(name: scanner.text(name), chain: chain, settings: settings)
+        return PhotoRendition(scanner.text(name), filters: filters, encoding: settings)
     }
 
-    private mutating func chain() throws(ChainSyntaxError) -> FilterChain {
+    private mutating func filters() throws(ChainSyntaxError) -> [PhotoFilter] {
         var parser = ChainParser(scanner)
         do throws(ChainSyntaxError) {
-            let chain = try parser.chain()
+            let filters = try parser.filters()
             scanner = parser.scanner
-            return chain
+            return filters
         } catch {
             guard let filter = Filter.Kind(rawValue: scanner.text(name)) else { throw error }
             let range = error.offset..<error.offset + error.length
@@ -33,15 +33,15 @@ struct RenditionParser {
     }
 
     /// Parses settings that are separated by semicolons; an empty text has none.
-    mutating func settings() throws(ChainSyntaxError) -> EncodingSettings {
-        var settings = EncodingSettings()
+    mutating func settings() throws(ChainSyntaxError) -> PhotoEncoding {
+        var settings = PhotoEncoding()
         scanner.skipSpace()
         guard !scanner.isAtEnd else { return settings }
         repeat { try setting(of: &settings) } while scanner.take(";")
         return settings
     }
 
-    private mutating func setting(of settings: inout EncodingSettings) throws(ChainSyntaxError) {
+    private mutating func setting(of settings: inout PhotoEncoding) throws(ChainSyntaxError) {
         scanner.skipSpace()
         let key = scanner.skip(to: "=;")
         let name = scanner.text(key)

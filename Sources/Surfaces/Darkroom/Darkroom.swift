@@ -1,8 +1,8 @@
 // The library for Swift programs: submits photo lists, follows and controls batches, runs workers, reads manifests.
 //
 // DESIGN: `import Darkroom` exports exactly the types in this list. A test compares the list with the compiled
-// modules. The types of this module use the other modules, whose declarations are `package`. Only DarkroomModel
-// is exported with this module; this list contains all public types of DarkroomModel and DarkroomWorker.
+// modules. The types of this module use the other modules, whose declarations are `package`. This module
+// exports all public types of DarkroomModel, DarkroomRecipes and DarkroomWorker; they are in this list.
 // Swift has only `@_exported` for this: a program that is compiled with the feature MemberImportVisibility could not use the
 // members of types that are exported as type aliases.
 //
@@ -19,5 +19,8 @@
 //  Workers       PhotoWorker, PhotoWorkerConfiguration, DownloadRules, WorkerLogEvent, WorkerLogEvent.Level, CustomFilter,
 //                DownloadedPhoto, PhotoPixels, PhotoRecord
 @_exported import DarkroomModel
+@_exported import struct DarkroomRecipes.PhotoEncoding
+@_exported import struct DarkroomRecipes.PhotoFilter
+@_exported import struct DarkroomRecipes.PhotoRendition
 @_exported import struct DarkroomWorker.DownloadRules
 @_exported import struct DarkroomWorker.PhotoWorkerConfiguration

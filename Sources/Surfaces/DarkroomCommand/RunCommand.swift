@@ -94,7 +94,7 @@ struct RunCommand: ParsableCommand {
         if replicas != nil, redis == nil {
             throw ValidationError("--replicas: the Redis of a run has none; only with --redis <url>")
         }
-        let missing = try image.outputs().flatMap(\.chain.customNames).first { !customFilters.has($0) }
+        let missing = try image.renditions().flatMap(\.filters.customNames).first { !customFilters.has($0) }
         if let missing, redis == nil {
             throw ValidationError(
                 "--filter x:\(missing): the worker of this run has no such filter; give its command with --custom-filter "
@@ -124,7 +124,7 @@ struct RunCommand: ParsableCommand {
         let selection = submission.list.selection(
             earlier: RunFolder.earlier(inOutput: submission.output)?.identity.sample)
         let photos = try reading.open(list, output: output, selection) { progress.note($0) }
-        _ = try image.overlays()
+        _ = try image.recipe()
         try image.requireFormats()
         progress.note(try image.treatmentNote())
         var options = try namingOptions { try submission.options(for: photos.list) }

@@ -231,7 +231,7 @@ struct SubmitCommand: ParsableCommand {
 
     /// Throws if a picture of a watermark is missing. With `--remote-output`, the pictures are on the machines of the
     /// workers.
-    func requireOverlays() throws { if !remoteOutput { _ = try image.overlays() } }
+    func requireOverlays() throws { if !remoteOutput { _ = try image.recipe() } }
 
     /// Replaces the names of the batches that must finish first by their ids.
     func resolved(_ submission: Submission, in client: DarkroomClient) throws -> Submission {

@@ -277,7 +277,7 @@ final class WorkerCore: Sendable {
             if !task.isStored, let call = crashProbe(task, begins: false) { coordination.store.send([call]) { _ in } }
             handle(.downloaded(task, bytes: image.body.count))
         case .failure(let error):
-            let outcome = FailureReason(error).map { PhotoDevelopment.failure(photo, $0, error) }
+            let outcome = FailureReason(error).map { PhotoFiltration.failure(photo, $0, error) }
             if let outcome { note(outcome, of: task) }
             handle(.downloadEnded(task, outcome))
         }
@@ -295,15 +295,15 @@ final class WorkerCore: Sendable {
         let context = photo.context
         // With helpers, the photos of quarantined operations, which have crash probes, do not run in this process.
         if helpers == nil, let call = crashProbe(task, begins: true) { _ = coordination.store.results(of: [call]) }
-        let development = PhotoDevelopment(
+        let filtration = PhotoFiltration(
             photo: photo, image: image, worker: coordination.id, attempt: job.attempt, fileCalls: fileCalls,
             isWanted: { [self] in
                 waitForLeases()
                 return mayProceed(.placing(job))
             },
             isWaitedFor: { [self] in isWaitedFor($0, of: context) })
-        let maker = PhotoMaker(photo, context.recipe, helpers: helpers, isolatesEverything: isolatesEverything)
-        let outcome = filtrationThreads.run { development.run(maker) }
+        let maker = PhotoMaker(context.recipe, helpers: helpers, isolatesEverything: isolatesEverything)
+        let outcome = filtrationThreads.run { filtration.run(maker) }
         if let outcome { note(outcome, of: task) }
         handle(.filterEnded(job, outcome))
     }

@@ -15,7 +15,7 @@ struct ServeDecodingTests {
     /// A sample, changed by filters.
     private func sample(_ name: String, _ filters: String, _ encoding: String) throws -> Data {
         let output = ImageOutput(
-            filters: try FilterChain(parsing: filters).filters, encoding: try EncodingSettings(parsing: encoding))
+            filters: try [PhotoFilter](parsing: filters).builtIn, encoding: try PhotoEncoding(parsing: encoding))
         return try Imaging.develop(Array(sample(name)), DevelopOptions(outputs: [output]))[0]
             .withUnsafeBytes { Data($0) }
     }

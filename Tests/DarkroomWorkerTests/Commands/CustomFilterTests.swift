@@ -95,7 +95,7 @@ private struct Combining: CustomFilter {
     @Test func textOfAnErrorIsTruncatedByUnicodeScalars() throws {
         #expect {
             try PhotoMaker.run(
-                Combining(), CustomStep(name: "x"), PhotoRecord(index: 0, name: "", url: ""), [],
+                Combining(), PhotoFilter.Custom(name: "x"), PhotoRecord(index: 0, name: "", url: ""), [],
                 DevelopOptions(outputs: []))
         } throws: { error in
             (error as? PhotoProduct.Failure)?.detail.unicodeScalars.count == 1000
@@ -114,7 +114,7 @@ private struct Combining: CustomFilter {
         try FileManager.default.removeItem(atPath: darkroom.folder)
         let calls = FileCalls(patience: .seconds(10), claimPatience: .seconds(5))
         let hanging = Locked<Set<HeldOperation>>([])
-        let development = PhotoDevelopment(
+        let filtration = PhotoFiltration(
             photo: photo, image: Download(found: [1], duration: .zero), worker: "worker", attempt: 1, fileCalls: calls,
             isWanted: { true },
             isWaitedFor: { _ in
@@ -122,7 +122,7 @@ private struct Combining: CustomFilter {
                 hanging.withLock { $0 = found }
                 return true
             })
-        let outcome = development.run(PhotoMaker(photo, context.recipe, helpers: nil, isolatesEverything: false))
+        let outcome = filtration.run(PhotoMaker(context.recipe))
         #expect(outcome == nil && hanging.withLock { $0 } == [operation])
     }
 

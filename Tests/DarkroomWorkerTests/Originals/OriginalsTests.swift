@@ -1,3 +1,4 @@
+import DarkroomRecipes
 import DarkroomCoding
 import DarkroomConcurrency
 import DarkroomModel

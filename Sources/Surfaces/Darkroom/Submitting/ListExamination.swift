@@ -21,7 +21,7 @@ struct ListExamination {
     private(set) var repetitions: Repetitions
     let template: FileNameTemplate
     /// The files that are made of each photo, at least one.
-    private let outputs: [PhotoOutput]
+    private let renditions: [PhotoRendition]
     private let operationSize: Int
     private let fileFolders: [String]?
     private var firstNames: [[UInt8]] = []
@@ -36,7 +36,7 @@ struct ListExamination {
         operationSize = options.operationSize
         // With the root folder, every file may be read.
         self.fileFolders = fileFolders?.contains("/") == true ? nil : fileFolders
-        outputs = try options.outputs()
+        renditions = try options.completeRenditions()
         self.repetitions = repetitions
     }
 
@@ -73,13 +73,15 @@ struct ListExamination {
     /// Whether photos between the first and the last files are left out.
     var leavesFilesOut: Bool { photos > firstNames.count + lastIndexes.count }
 
-    private func paths(index: Int, _ name: [UInt8]) -> [String] { outputs.map { path(index: index, name, $0) } }
+    private func paths(index: Int, _ name: [UInt8]) -> [String] {
+        renditions.map { path(index: index, name, $0) }
+    }
 
-    private func path(index: Int, _ name: [UInt8], _ output: PhotoOutput) -> String {
+    private func path(index: Int, _ name: [UInt8], _ rendition: PhotoRendition) -> String {
         // The extension is unknown if the format depends on the photo, or if a custom filter makes the file.
-        let formats = output.encoding.formats(of: nil)
-        let ending = formats.count == 1 && !output.hasAnyEnding ? formats[0].fileExtension : "*"
-        return Path.joined(output.rendition, template.path(index: index, name: name, ending: ending))
+        let formats = rendition.encoding.formats(of: nil)
+        let ending = formats.count == 1 && !rendition.hasAnyEnding ? formats[0].fileExtension : "*"
+        return Path.joined(rendition.name, template.path(index: index, name: name, ending: ending))
     }
 
     /// The reason why the photo fails before its download starts; nil if its URL is usable.
@@ -103,7 +105,7 @@ struct ListExamination {
 
     private mutating func compare(_ name: UnsafeRawBufferPointer) {
         guard template.hasIndex else {
-            let path = path(index: photos, Array(name), outputs[0])
+            let path = path(index: photos, Array(name), renditions[0])
             // Some file systems ignore case and Unicode composition. Swift's `hashValue` ignores composition.
             return repetitions.add(path.lowercased().hashValue) { path }
         }

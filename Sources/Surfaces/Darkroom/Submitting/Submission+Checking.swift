@@ -74,26 +74,22 @@ extension BatchOptions {
             throw FieldError(.filters, "each rendition has filters of its own; write the filter there")
         }
         var options = self
-        let chain = try FieldError.parsing(.filters) { () throws(ChainSyntaxError) in try filters.chain() }
-        let recipe = try FieldError.parsing(.renditions) { () throws(ChainSyntaxError) in try renditions.recipe() }
-        let settings = try FieldError.parsing(.encoding) { () throws(ChainSyntaxError) in try encoding.settings() }
-        if let recipe {
-            try FieldError.parsing(.renditions) { () throws(ChainSyntaxError) in
-                try recipe.checkSettings(over: settings)
-            }
-        } else {
-            try Submission.check(settings)
+        options.filters = try FieldError.parsing(.filters) { () throws(ChainSyntaxError) in try filters.checked() }
+        options.encoding = try FieldError.parsing(.encoding) { () throws(ChainSyntaxError) in try encoding.checked() }
+        options.renditions = try FieldError.parsing(.renditions) {
+            [encoding = options.encoding] () throws(ChainSyntaxError) in
+            let checked = try renditions.checked()
+            try checked.checkSettings(over: encoding)
+            return checked
         }
-        options.filters = [PhotoFilter](chain)
-        options.renditions = recipe.map { [PhotoRendition]($0) } ?? []
-        options.encoding = PhotoEncoding(settings)
+        if renditions.isEmpty { try Submission.check(options.encoding) }
         return options
     }
 }
 
 extension Submission {
     /// Throws if a setting can have no effect.
-    package static func check(_ settings: EncodingSettings) throws(FieldError) {
+    package static func check(_ settings: PhotoEncoding) throws(FieldError) {
         guard let (setting, problem) = settings.settingWithoutEffect(of: settings) else { return }
         throw FieldError(Field(setting), problem)
     }

@@ -13,20 +13,20 @@ extension Submission {
         }
         switch field {
         case .filters:
-            var chains: [FilterChain] = []
+            var chains: [[PhotoFilter]] = []
             for text in texts {
                 chains.append(
                     try FieldError.parsing(field, text) { () throws(ChainSyntaxError) in
-                        try FilterChain(parsing: text)
+                        try [PhotoFilter](parsing: text)
                     })
             }
             try setFilters(chains)
         case .renditions:
-            var renditions: [Rendition] = []
+            var renditions: [PhotoRendition] = []
             for text in texts {
                 renditions.append(
                     try FieldError.parsing(field, text) { () throws(ChainSyntaxError) in
-                        try Rendition(parsing: text)
+                        try PhotoRendition(parsing: text)
                     })
             }
             setRenditions(renditions)
@@ -88,39 +88,38 @@ extension Submission {
     /// Sets a setting of the encoding.
     private mutating func setEncoding(_ field: Field, to text: String) throws(FieldError) {
         guard let setting = field.setting else { preconditionFailure("\(field) is not a setting of the encoding") }
-        var settings = try FieldError.parsing(.encoding) { [encoding = options.encoding] () throws(ChainSyntaxError) in
-            try encoding.settings()
+        options.encoding = try FieldError.parsing(.encoding) {
+            [encoding = options.encoding] () throws(ChainSyntaxError) in
+            try encoding.checked()
         }
         do throws(InvalidParameterValue) {
-            try settings.set(setting, to: text)
+            try options.encoding.set(setting, to: text)
         } catch {
             throw FieldError(field, ShellWord.quoted(text), error.advice)
         }
-        options.encoding = PhotoEncoding(settings)
     }
 
     /// Sets the filters. The paths of watermarks become absolute.
-    package mutating func setFilters(_ chains: [FilterChain]) throws(FieldError) {
-        guard chains.count < 2 || !chains.contains(where: \.steps.isEmpty) else {
+    package mutating func setFilters(_ chains: [[PhotoFilter]]) throws(FieldError) {
+        guard chains.count < 2 || !chains.contains(where: \.isEmpty) else {
             throw FieldError(.filters, "none", "none stands alone; leave it or the other filters out")
         }
-        options.filters = chains.flatMap { [PhotoFilter](Self.absolute($0)) }
+        options.filters = chains.flatMap { $0.map(Self.absolute) }
     }
 
     /// Sets the renditions. The paths of watermarks become absolute.
-    package mutating func setRenditions(_ renditions: [Rendition]) {
+    package mutating func setRenditions(_ renditions: [PhotoRendition]) {
         options.renditions = renditions.map { rendition in
             PhotoRendition(
-                rendition.name, filters: [PhotoFilter](Self.absolute(rendition.chain)),
-                encoding: PhotoEncoding(rendition.settings))
+                rendition.name, filters: rendition.filters.map(Self.absolute), encoding: rendition.encoding)
         }
     }
 
-    private static func absolute(_ chain: FilterChain) -> FilterChain {
-        chain.map { filter in
-            guard filter.kind == .watermark, let path = filter.text("image") else { return filter }
-            return filter.with("image", absolutePath(path))
+    private static func absolute(_ filter: PhotoFilter) -> PhotoFilter {
+        guard let watermark = filter.builtIn, watermark.kind == .watermark, let path = watermark.text("image") else {
+            return filter
         }
+        return watermark.with("image", absolutePath(path))
     }
 }
 

@@ -7,17 +7,15 @@ extension BatchOptions {
             let names = HumanText.list(renditions.map(\.name))
             return "photos: \(HumanText.count(renditions.count, of: "file")) of each: \(names)"
         }
-        let encoding = encoding.description
+        let settings = encoding.description
         guard filters.isEmpty else {
-            return "photos: filters \(filters.text)" + (encoding.isEmpty ? "" : "; encoding \(encoding)")
+            return "photos: filters \(filters.text)" + (settings.isEmpty ? "" : "; encoding \(settings)")
         }
-        guard !encoding.isEmpty else { return "photos: no filters; each photo is kept byte for byte" }
-        // The submission reports settings that are invalid.
-        let settings = try? self.encoding.settings()
+        guard !settings.isEmpty else { return "photos: no filters; each photo is kept byte for byte" }
         // These two settings change every photo. Whether another setting changes a photo is known only after it is decoded.
-        let changesAll = settings?.srgb == true || settings?.metadata ?? .all != .all
+        let changesAll = encoding.srgb == true || encoding.metadata ?? .all != .all
         let kept = changesAll ? "each photo is encoded again" : "photos that need no change are kept byte for byte"
-        return "photos: no filters; encoding \(encoding); \(kept)"
+        return "photos: no filters; encoding \(settings); \(kept)"
     }
 
     /// How the files are made, as rows of a fact sheet.

@@ -17,8 +17,8 @@ extension DevelopCommand {
         options.isRecursive = recursive
         options.except = folder
         let photos = DevelopInput.photos(of: names, options) { printToStandardError($0) }
-        let developing = try developing()
-        let renditions = try image.outputs().map(\.rendition)
+        let recipe = try image.recipe(maxPixels: maxPixels?.value)
+        let renditions = recipe.renditions.map(\.name)
         // The photo that has each path.
         var written: [String: String] = [:]
         var array = JSONArrayWriter(output)
@@ -29,14 +29,15 @@ extension DevelopCommand {
         ) { number in
             Result { () throws(CommandError) in
                 if let problem = photos[number].problem { throw problem }
-                return try developing.develop(photos[number].path, at: photos[number].bytes)
+                return try DevelopedPhoto(
+                    photos[number].path, at: photos[number].bytes, by: recipe, compares: compare)
             }
         } receive: { number, result in
             do {
                 let photo = try result.get()
                 if photo.lostGainMap { lostGainMaps += 1 }
-                let paths = zip(renditions, photo.images).map { rendition, image in
-                    Path.joined(rendition, Self.fileName(of: photos[number].name, image.format))
+                let paths = zip(renditions, photo.products).map { rendition, product in
+                    Path.joined(rendition, Self.fileName(of: photos[number].name, ending: product.ending))
                 }
                 for subfolder in paths.compactMap({ Path.split($0).folder }) {
                     try makeSubfolder(subfolder, of: folder)
@@ -48,11 +49,11 @@ extension DevelopCommand {
                 }
                 try write(files)
                 for file in files { written[file.path] = photo.name }
-                for (file, image) in zip(files, photo.images) {
+                for file in files.prefix(photo.products.count) {
                     if json {
-                        try array.add(photo.json(image, file.path))
+                        try array.add(photo.json(file.product, file.path))
                     } else {
-                        try output.line(photo.text(image, file.path))
+                        try output.line(photo.text(file.product, file.path))
                     }
                 }
                 if output.isTerminal { try output.flush() }
@@ -86,11 +87,11 @@ extension DevelopCommand {
     }
 
     /// The file name of a developed photo: the name of the photo, with a new extension if the format changes.
-    private static func fileName(of photo: String, _ format: ImageFormat) -> String {
+    private static func fileName(of photo: String, ending: String) -> String {
         let own = Self.format(ofEnding: photo)
-        if own == format { return photo }
+        if own?.fileExtension == ending { return photo }
         let stem = own == nil ? photo : URL(fileURLWithPath: photo).deletingPathExtension().lastPathComponent
         let folder = own == nil ? "" : Path.split(photo).folder ?? ""
-        return Path.joined(folder, stem) + "." + format.fileExtension
+        return Path.joined(folder, stem) + "." + ending
     }
 }

@@ -4,6 +4,7 @@ import DarkroomFiles
 import DarkroomImaging
 import DarkroomRecipes
 import DarkroomText
+import DarkroomWorker
 import Foundation
 
 /// `darkroom develop`: develops photo files directly, without a queue.
@@ -65,7 +66,7 @@ struct DevelopCommand: ParsableCommand {
     @OptionGroup(title: "Image options") var image: ImageOptions
 
     func validate() throws {
-        if let filter = try image.outputs().flatMap(\.chain.customNames).first {
+        if let filter = try image.renditions().flatMap(\.filters.customNames).first {
             throw ValidationError(
                 "--filter x:\(filter): develop runs no custom filters; to try one: darkroom run <folder> --limit 1 "
                     + "-o <folder> --filter x:\(filter) --custom-filter \(filter)='<command>'")
@@ -102,20 +103,20 @@ struct DevelopCommand: ParsableCommand {
     private func checkEnding(of destination: String) throws {
         let ending = Self.ending(of: destination)
         guard !ending.isEmpty else { return }
-        var settings = try image.settings()
+        var encoding = try image.options().encoding
         guard let format = ImageFormat(ending: ending) else {
-            guard settings.format == nil else { return }
+            guard encoding.format == nil else { return }
             throw ValidationError(
                 "\(destination): no format has the ending .\(ending); use "
                     + ImageFormat.endings.map { ".\($0)" }.joined(separator: ", ")
                     + ", or name the format with --format")
         }
-        if let given = settings.format, given != .fixed(format) {
+        if let given = encoding.format, given != .fixed(format) {
             throw ValidationError(
                 "--format \(given): the ending of \(destination) says \(format.rawValue); leave one of them out")
         }
-        settings.format = .fixed(format)
-        try namingOptions { try Submission.check(settings) }
+        encoding.format = .fixed(format)
+        try namingOptions { try Submission.check(encoding) }
     }
 
     func run() throws {
@@ -127,15 +128,17 @@ struct DevelopCommand: ParsableCommand {
         if let format, let problem = Imaging.problem(saving: [format]) { throw CommandError("\(names[1]): \(problem)") }
         // The output path is also checked here, so that an unusable path is reported before the photo is developed.
         if names[1] != "-" { try PhotoFile(path: names[1], replaces: force).check() }
-        let photo = try developing().develop(names[0], as: format)
+        var recipe = try image.recipe(maxPixels: maxPixels?.value)
+        if let format { recipe.renditions[0].encoding.format = .fixed(format) }
+        let photo = try DevelopedPhoto(names[0], by: recipe, compares: compare)
         if photo.lostGainMap { printToStandardError(GainMapText.lost(1)) }
         if names[1] == "-" {
-            try photo.images[0].withUnsafeBytes { try output.write($0) }
+            try photo.products[0].withUnsafeBytes { try output.write($0) }
             return try output.flush()
         }
         try write(files(of: photo, at: [names[1]]))
-        if json { return try output.document(photo.json(photo.images[0], names[1])) }
-        try output.line(photo.text(photo.images[0], names[1]))
+        if json { return try output.document(photo.json(photo.products[0], names[1])) }
+        try output.line(photo.text(photo.products[0], names[1]))
         try output.flush()
     }
 
@@ -143,45 +146,31 @@ struct DevelopCommand: ParsableCommand {
     private func treatmentNote() throws -> String {
         var options = try image.options()
         if output == nil, let format = Self.format(ofEnding: names[1]) {
-            var settings = try image.settings()
-            settings.format = .fixed(format)
-            options.encoding = PhotoEncoding(settings)
+            options.encoding.format = .fixed(format)
         }
         return options.treatmentText
     }
 
     /// The path of the comparison for a written photo: `NAME.compare.EXT`.
-    private static func comparisonPath(_ path: String, _ comparison: DevelopedImage) -> String {
+    private static func comparisonPath(_ path: String, _ comparison: PhotoProduct) -> String {
         let stem = format(ofEnding: path) == nil ? path : String(path.dropLast(ending(of: path).count + 1))
-        return "\(stem).compare.\(comparison.format.fileExtension)"
-    }
-
-    func developing() throws -> PhotoDeveloping {
-        var options = DevelopOptions(
-            outputs: try image.outputs().map {
-                ImageOutput(filters: $0.chain.filters, encoding: $0.encoding, rendition: $0.rendition)
-            },
-            maxPixels: maxPixels?.value)
-        options.overlays = try image.overlays()
-        options.damage = DamageLevel(image.onDamaged)
-        options.keepsAnimation = image.animation == .keep
-        return PhotoDeveloping(options: options, compares: compare)
+        return "\(stem).compare.\(comparison.ending)"
     }
 
     /// A file to write.
     struct OutputFile {
         let path: String
-        let image: DevelopedImage
+        let product: PhotoProduct
         /// Nil for the current time.
         let time: FileTime?
     }
 
-    /// The files of a photo: its pictures with these paths, and its comparisons.
-    func files(of photo: PhotoDeveloping.Photo, at paths: [String]) -> [OutputFile] {
+    /// The files of a photo: its products with these paths, and its comparisons.
+    func files(of photo: DevelopedPhoto, at paths: [String]) -> [OutputFile] {
         let time = keepTimes ? photo.time : nil
-        return zip(paths, photo.images).map { OutputFile(path: $0, image: $1, time: time) }
+        return zip(paths, photo.products).map { OutputFile(path: $0, product: $1, time: time) }
             + zip(paths, photo.comparisons).map {
-                OutputFile(path: Self.comparisonPath($0, $1), image: $1, time: time)
+                OutputFile(path: Self.comparisonPath($0, $1), product: $1, time: time)
             }
     }
 
@@ -190,7 +179,7 @@ struct DevelopCommand: ParsableCommand {
         for file in files { try PhotoFile(path: file.path, replaces: force).check() }
         for file in files {
             let written = PhotoFile(path: file.path, replaces: force)
-            try file.image.withUnsafeBytes { bytes throws(CommandError) in try written.write(bytes, time: file.time) }
+            try file.product.withUnsafeBytes { bytes throws(CommandError) in try written.write(bytes, time: file.time) }
         }
     }
 

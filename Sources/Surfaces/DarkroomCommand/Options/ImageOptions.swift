@@ -23,7 +23,7 @@ struct ImageOptions: ParsableArguments {
             given several times.
             """,
         valueName: "rendition")
-    var rendition: [RenditionArgument]
+    var rendition: [PhotoRendition]
     @Option(help: "A file with a rendition in each line.", valueName: "file") var recipe: RecipeArgument?
 
     @Option(
@@ -70,21 +70,17 @@ struct ImageOptions: ParsableArguments {
 
     /// Throws if this machine cannot write the format of a file.
     func requireFormats() throws {
-        for output in try outputs() {
-            guard let problem = Imaging.problem(saving: output.encoding.candidates) else { continue }
-            throw CommandError(
-                (output.rendition.isEmpty ? "--format" : "rendition \(output.rendition)") + ": \(problem)")
+        for rendition in try renditions() {
+            guard let problem = Imaging.problem(saving: rendition.encoding.candidates) else { continue }
+            throw CommandError((rendition.name.isEmpty ? "--format" : "rendition \(rendition.name)") + ": \(problem)")
         }
     }
-
-    /// The encoding of all files.
-    func settings() throws -> EncodingSettings { try options().encoding.settings() }
 
     /// A line that says what is done to the photos, for the start of a command.
     func treatmentNote() throws -> String { try options().treatmentText }
 
-    /// The files that are made of each photo, at least one.
-    func outputs() throws -> [PhotoOutput] { try options().outputs() }
+    /// The files that are made of each photo, see ``BatchOptions/completeRenditions()``.
+    func renditions() throws -> [PhotoRendition] { try options().completeRenditions() }
 
     /// The options of a batch with these options, in canonical form.
     func options() throws -> BatchOptions {
@@ -97,8 +93,8 @@ struct ImageOptions: ParsableArguments {
 
     /// Fills the fields of these options.
     func fill(_ form: inout Submission) throws(FieldError) {
-        try form.setFilters(filter.map(\.chain))
-        form.setRenditions(recipe?.recipe.renditions ?? rendition.map(\.rendition))
+        try form.setFilters(filter.map(\.filters))
+        form.setRenditions(recipe?.renditions ?? rendition)
         let texts: [(field: Submission.Field, text: String?)] = [
             (.format, format), (.quality, quality), (.effort, effort), (.chroma, chroma), (.maxBytes, maxBytes),
             (.metadata, strip ? "none" : metadata), (.background, background), (.hdr, hdr),
@@ -120,11 +116,11 @@ struct ImageOptions: ParsableArguments {
 }
 
 extension ImageOptions {
-    /// Loads the pictures of the watermarks from this machine.
-    /// - Throws: `CommandError` if a file is missing or is not a picture.
-    func overlays() throws -> [Filter: [UInt8]] {
+    /// The recipe for photos of this machine, with watermarks of this machine.
+    /// - Throws: `CommandError` if a watermark is missing or is not a picture.
+    func recipe(maxPixels: Int? = nil) throws -> PhotoRecipe {
         do {
-            return try Overlays.load(for: outputs()) { Self.folder(of: $0) }
+            return try PhotoRecipe(options(), maxPixels: maxPixels) { Self.folder(of: $0) }
         } catch let failure as Overlays.Failure {
             throw CommandError((failure.rendition.isEmpty ? "--filter: " : "") + "\(failure)")
         }
@@ -138,38 +134,35 @@ extension ImageOptions {
 
     /// The folders of the watermarks.
     func watermarkFolders() throws -> [String] {
-        try outputs().flatMap(\.chain.filters).filter { $0.kind == .watermark }
+        try renditions().flatMap(\.filters.builtIn).filter { $0.kind == .watermark }
             .compactMap { $0.text("image").map(Self.folder) }
     }
 }
 
 /// The value of `--filter`: one filter or several.
 struct ChainArgument: ExpressibleByArgument {
-    let chain: FilterChain
+    let filters: [PhotoFilter]
 
     init(argument: String) throws {
-        chain = try parsed { () throws(ChainSyntaxError) in try FilterChain(parsing: argument) }
+        filters = try parsed { () throws(ChainSyntaxError) in try [PhotoFilter](parsing: argument) }
     }
 }
 
-/// The value of `--rendition`.
-struct RenditionArgument: ExpressibleByArgument {
-    let rendition: Rendition
-
-    init(argument: String) throws {
-        rendition = try parsed { () throws(ChainSyntaxError) in try Rendition(parsing: argument) }
+extension PhotoRendition: ExpressibleByArgument {
+    package init(argument: String) throws {
+        self = try parsed { () throws(ChainSyntaxError) in try PhotoRendition(parsing: argument) }
     }
 }
 
 /// The value of `--recipe`. The file is read once, so that the commands use the text that was checked.
 struct RecipeArgument: ExpressibleByArgument {
     let path: String
-    let recipe: Recipe
+    let renditions: [PhotoRendition]
 
     init(argument: String) throws {
         path = argument
         let text = try Self.text(argument)
-        recipe = try parsed { () throws(ChainSyntaxError) in try Recipe(parsing: text) }
+        renditions = try parsed { () throws(ChainSyntaxError) in try [PhotoRendition](parsing: text) }
     }
 
     private static func text(_ path: String) throws(InvalidValue) -> String {
@@ -177,10 +170,11 @@ struct RecipeArgument: ExpressibleByArgument {
         let bytes: [UInt8]
         do throws(SystemFailure) {
             let below = Path.components(of: path).joined(separator: "/")
-            bytes = try Folder(trusted: "/").contents(of: below, maxBytes: Recipe.maxBytes)
+            bytes = try Folder(trusted: "/").contents(of: below, maxBytes: PhotoRendition.maxRecipeBytes)
         } catch {
             throw InvalidValue(
-                error.error == EFBIG ? "it has more than \(HumanText.count(Recipe.maxBytes)) bytes" : error.text)
+                error.error == EFBIG
+                    ? "it has more than \(HumanText.count(PhotoRendition.maxRecipeBytes)) bytes" : error.text)
         }
         guard let text = String(validating: bytes, as: UTF8.self) else { throw InvalidValue("it is not UTF-8 text") }
         return text

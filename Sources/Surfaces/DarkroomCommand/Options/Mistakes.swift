@@ -71,7 +71,7 @@ enum Mistakes {
     }
 
     // The error is dropped: it would describe a text that the user has not written.
-    private static func isChain(_ text: String) -> Bool { (try? FilterChain(parsing: text)) != nil }
+    private static func isChain(_ text: String) -> Bool { (try? [PhotoFilter](parsing: text)) != nil }
 
     /// Advice for a command line with several values in place of a photo list: for photos and folders, the command that
     /// develops them; for a list and a folder without `-o`, the option. Otherwise nil.

@@ -73,14 +73,13 @@ final class ThumbnailMaker: Sendable {
     static func key(_ version: String, width: Int) -> String { "\(version)-\(width)" }
 
     private func make(_ bytes: [UInt8], width: Int, _ turn: Turn) throws -> [UInt8] {
-        var encoding = EncodingSettings()
+        var encoding = PhotoEncoding()
         encoding.format = .fixed(.jpeg)
         encoding.quality = 80
         // Keeps the colour profile: converting the colours instead would take longer than all other steps.
         encoding.metadata = .profile
-        let chain = try FilterChain(parsing: "resize=\(width)x\(width),inside,enlarge:no")
         var options = DevelopOptions(
-            outputs: [ImageOutput(filters: chain.filters, encoding: encoding)],
+            outputs: [ImageOutput(filters: [PhotoFilter.resize(within: width, by: width)].builtIn, encoding: encoding)],
             maxPixels: turn == .together ? Self.pixelsTogether : WebConfiguration.maxPixels)
         options.maxStreamedPixels = WebConfiguration.maxPixels
         options.processorTime = .seconds(20)

@@ -32,7 +32,7 @@ final class BatchContext: Sendable {
         self.taken = taken
         let template: FileNameTemplate
         do {
-            recipe = try Self.recipe(options, configuration, willAccess)
+            recipe = try Self.recipe(id, options, configuration, willAccess)
             template = try FileNameTemplate(options.fileName, namesAreUnique: true)
         } catch let refusal as Refusal {
             throw refusal
@@ -41,11 +41,11 @@ final class BatchContext: Sendable {
         }
         let files = BatchFiles(
             id, options, template,
-            kinds: recipe.outputs.map { output in
-                let endings = output.encoding.formats(of: nil).map(\.fileExtension)
-                let isCustom = output.hasAnyEnding
+            kinds: recipe.renditions.map { rendition in
+                let endings = rendition.encoding.formats(of: nil).map(\.fileExtension)
+                let isCustom = rendition.hasAnyEnding
                 return BatchFiles.Kind(
-                    rendition: output.rendition, filters: output.chain.description, isCustom: isCustom,
+                    rendition: rendition.name, filters: rendition.filters.text, isCustom: isCustom,
                     endings: { isCustom ? CustomEnding.candidates($0) : endings })
             })
         let rules = StorageRules(
@@ -75,17 +75,12 @@ final class BatchContext: Sendable {
     /// - Throws: ``Refusal`` if this worker lacks a format, a custom filter or a watermark; `ChainSyntaxError` if the
     ///   options are invalid or of a newer version.
     private static func recipe(
-        _ options: BatchOptions, _ configuration: PhotoWorkerConfiguration, _ willAccess: (_ location: String) -> Void
+        _ id: BatchID, _ options: BatchOptions, _ configuration: PhotoWorkerConfiguration,
+        _ willAccess: (_ location: String) -> Void
     ) throws -> PhotoRecipe {
-        let outputs = try options.outputs()
-        if let problem = Imaging.problem(saving: outputs.flatMap(\.encoding.candidates)) {
-            throw Refusal(.other, problem)
-        }
-        var limits = DevelopOptions(outputs: [], maxPixels: configuration.maxPixels)
-        limits.processorTime = configuration.photoTimeout
-        limits.damage = DamageLevel(options.damagedPhotos)
-        limits.keepsAnimation = options.keepsAnimations
-        limits.overlays = try Overlays.load(for: outputs) { path throws(Refusal) in
+        var recipe = try PhotoRecipe(
+            options, maxPixels: configuration.maxPixels, processorTime: configuration.photoTimeout
+        ) { path throws(Refusal) in
             let folders = configuration.downloadRules.folders + configuration.watermarkFolders
             guard let folder = OutputPlace.longest(of: folders, containing: path) else {
                 throw Refusal(
@@ -94,11 +89,14 @@ final class BatchContext: Sendable {
             willAccess(folder)
             return folder
         }
-        var customFilters: [String: CustomFilterCode] = [:]
-        for name in Set(outputs.flatMap(\.chain.customNames)) {
-            customFilters[name] = try customFilter(name, configuration)
+        if let problem = Imaging.problem(saving: recipe.renditions.flatMap(\.encoding.candidates)) {
+            throw Refusal(.other, problem)
         }
-        return PhotoRecipe(outputs: outputs, limits: limits, customFilters: customFilters)
+        recipe.batch = id
+        for name in Set(recipe.renditions.flatMap(\.filters.customNames)) {
+            recipe.customFilters[name] = try customFilter(name, configuration)
+        }
+        return recipe
     }
 
     private static func customFilter(
@@ -108,7 +106,7 @@ final class BatchContext: Sendable {
         let known = configuration.customFilters.keys.sorted().joined(separator: ", ")
         throw Refusal(
             .other,
-            "this worker has no custom filter \"\(name)\" for \(CustomStep.prefix)\(name): "
+            "this worker has no custom filter \"\(name)\" for \(PhotoFilter.Custom.prefix)\(name): "
                 + (known.isEmpty ? "none is registered with it" : "registered with it are \(known)"))
     }
 

@@ -5,13 +5,14 @@ package struct CommandPhoto: Sendable {
     /// The bytes for the standard input of the command.
     package var bytes: [UInt8]
     package var record: PhotoRecord
-    package var batch: BatchID
+    /// Nil if the photo is not of a batch.
+    package var batch: BatchID?
     /// The name of the rendition; empty if the batch has no renditions.
     package var rendition = ""
     /// The text after `=` in the filter `x:NAME=arguments`.
     package var arguments = ""
 
-    package init(bytes: [UInt8], record: PhotoRecord, batch: BatchID) {
+    package init(bytes: [UInt8], record: PhotoRecord, batch: BatchID?) {
         self.bytes = bytes
         self.record = record
         self.batch = batch
@@ -24,7 +25,8 @@ package struct CommandPhoto: Sendable {
     func variables() throws(PhotoProduct.Failure) -> [String] {
         var variables: [String] = []
         for (name, value) in [
-            ("NAME", record.name), ("URL", record.url), ("INDEX", String(record.index)), ("BATCH", batch.description),
+            ("NAME", record.name), ("URL", record.url), ("INDEX", String(record.index)),
+            ("BATCH", batch?.description ?? ""),
             ("RENDITION", rendition), ("ARGUMENTS", arguments),
         ] {
             let variable = "DARKROOM_\(name)=\(value)"
@@ -49,7 +51,7 @@ package struct CommandPhoto: Sendable {
         var line: [UInt8] = []
         let header: JSON = [
             "photo": .int(number), "bytes": .int(bytes.count), "name": .string(record.name), "url": .string(record.url),
-            "index": .int(record.index), "batch": .string(batch.description), "rendition": .string(rendition),
+            "index": .int(record.index), "batch": .string(batch?.description ?? ""), "rendition": .string(rendition),
             "arguments": .string(arguments),
         ]
         header.append(to: &line)

@@ -47,7 +47,7 @@ package final class FilterCommand: Sendable {
         _ name: String, command: String, style: Style = .process, input: Input = .bytes,
         limits: CommandLimits = CommandLimits()
     ) throws(InvalidCommand) {
-        guard CustomStep.isName(name) else {
+        guard PhotoFilter.Custom.isName(name) else {
             throw InvalidCommand("\"\(name)\" is not a name: 1 to 64 letters, digits, \"_\" and \"-\"")
         }
         self.name = name

@@ -108,7 +108,7 @@ public struct PhotoWorkerConfiguration: Sendable {
     package mutating func addFilter(
         _ name: String, _ make: @escaping @Sendable () -> any CustomFilter
     ) throws(InvalidFilterName) {
-        guard CustomStep.isName(name) else { throw InvalidFilterName(name: name) }
+        guard PhotoFilter.Custom.isName(name) else { throw InvalidFilterName(name: name) }
         customFilters[name] = .registered(make)
     }
 

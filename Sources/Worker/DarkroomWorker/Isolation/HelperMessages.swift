@@ -28,7 +28,7 @@ struct HelperJob: Codable {
         var photo: String
         var url: String
 
-        var step: CustomStep { CustomStep(name: name, arguments: arguments) }
+        var filter: PhotoFilter.Custom { PhotoFilter.Custom(name: name, arguments: arguments) }
         var record: PhotoRecord { PhotoRecord(index: index, name: photo, url: url) }
     }
 
@@ -46,9 +46,9 @@ struct HelperJob: Codable {
     }
 
     /// A request to run a custom filter.
-    init(_ step: CustomStep, _ record: PhotoRecord, maxPixels: Int, seconds: Int, maxBytes: Int) {
+    init(_ filter: PhotoFilter.Custom, _ record: PhotoRecord, maxPixels: Int, seconds: Int, maxBytes: Int) {
         customFilter = Custom(
-            name: step.name, arguments: step.arguments, index: record.index, photo: record.name, url: record.url)
+            name: filter.name, arguments: filter.arguments, index: record.index, photo: record.name, url: record.url)
         self.maxPixels = maxPixels
         self.maxBytes = maxBytes
         self.seconds = seconds
@@ -57,9 +57,9 @@ struct HelperJob: Codable {
     /// A request to develop a photo.
     init(_ options: DevelopOptions, seconds: Int, maxBytes: Int) {
         outputs = options.outputs.map { output in
-            let chain = FilterChain(output.filters.map { .filter($0) })
-            return Output(
-                rendition: output.rendition, filters: chain.description, encoding: output.encoding.description)
+            Output(
+                rendition: output.rendition, filters: output.filters.map { PhotoFilter($0) }.text,
+                encoding: output.encoding.description)
         }
         overlays = Dictionary(grouping: options.overlays) { OverlaySource($0.key) }.values.map { watermarks in
             Overlay(filters: watermarks.map(\.key.description), bytes: watermarks[0].value.count)
@@ -85,8 +85,8 @@ struct HelperJob: Codable {
         var options = DevelopOptions(
             outputs: try outputs.map { output in
                 ImageOutput(
-                    filters: try FilterChain(parsing: output.filters).filters,
-                    encoding: try EncodingSettings(parsing: output.encoding), rendition: output.rendition)
+                    filters: try [PhotoFilter](parsing: output.filters).builtIn,
+                    encoding: try PhotoEncoding(parsing: output.encoding), rendition: output.rendition)
             }, maxPixels: maxPixels, processorTime: .seconds(seconds))
         options.damage = damage
         options.maxStreamedPixels = maxStreamedPixels
@@ -147,8 +147,7 @@ struct HelperAnswer: Codable {
                 Self.sides.contains(file.height), (0...bytes.count - start).contains(file.bytes)
             else { return nil }
             let content = files.count == 1 ? bytes : Array(bytes[start..<start + file.bytes])
-            var product = PhotoProduct(
-                content, ending: format.fileExtension, width: file.width, height: file.height)
+            var product = PhotoProduct(content, .init(format: format, width: file.width, height: file.height))
             product.note = note.map(Self.cut)
             product.lostGainMap = file.lostGainMap
             products.append(product)

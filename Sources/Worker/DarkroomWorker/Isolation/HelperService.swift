@@ -86,8 +86,8 @@ struct HelperService {
             header.note = products.lazy.compactMap(\.note).first
             header.files = products.map { product in
                 HelperAnswer.File(
-                    format: product.format?.rawValue ?? "", width: product.width ?? 0, height: product.height ?? 0,
-                    bytes: product.byteCount, lostGainMap: product.lostGainMap)
+                    format: product.picture?.format.rawValue ?? "", width: product.picture?.width ?? 0,
+                    height: product.picture?.height ?? 0, bytes: product.byteCount, lostGainMap: product.lostGainMap)
             }
         }
         // If the answer cannot be sent, the worker has ended. Then the next read fails and ends this process.
@@ -129,7 +129,7 @@ struct HelperService {
                 detail: "the helper process has no custom filter \"\(filter.name)\": register it before its start")
         }
         return try PhotoMaker.run(
-            make(), filter.step, filter.record, bytes,
+            make(), filter.filter, filter.record, bytes,
             DevelopOptions(outputs: [], maxPixels: job.maxPixels, processorTime: .seconds(job.seconds)))
     }
 }

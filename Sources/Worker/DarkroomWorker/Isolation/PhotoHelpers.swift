@@ -59,12 +59,12 @@ package final class PhotoHelpers: Sendable {
 
     /// Runs a registered custom filter in a helper. Blocks.
     func run(
-        _ step: CustomStep, _ photo: RunningPhoto, _ bytes: [UInt8], maxPixels: Int
+        _ custom: PhotoFilter.Custom, _ record: PhotoRecord, _ bytes: [UInt8], maxPixels: Int,
+        isCancelled: @escaping () -> Bool
     ) throws(PhotoProduct.Failure) -> [UInt8] {
         let job = HelperJob(
-            step, photo.record, maxPixels: maxPixels, seconds: seconds, maxBytes: HelperLimits.ownFileBytes)
-        return try ask(job, bytes, allowanceForCustomFilter(maxPixels: maxPixels)) { photo.cancellation.isCancelled }
-            .bytes
+            custom, record, maxPixels: maxPixels, seconds: seconds, maxBytes: HelperLimits.ownFileBytes)
+        return try ask(job, bytes, allowanceForCustomFilter(maxPixels: maxPixels), isCancelled).bytes
     }
 
     /// Sends a job to a helper, and waits for the answer.

@@ -32,22 +32,22 @@ package enum Overlays {
     /// - Parameter folder: returns a trusted folder that contains the file at an absolute path.
     /// - Returns: files, by the filter.
     package static func load(
-        for outputs: [PhotoOutput], below folder: (_ path: String) throws -> String
+        for renditions: [PhotoRendition], below folder: (_ path: String) throws -> String
     ) throws -> [Filter: [UInt8]] {
         var pictures: [OverlaySource: [UInt8]] = [:]
         var files: [Filter: [UInt8]] = [:]
         var total = 0
-        for output in outputs {
-            for filter in output.chain.filters {
+        for rendition in renditions {
+            for filter in rendition.filters.builtIn {
                 guard let source = OverlaySource(filter) else { continue }
                 if pictures[source] == nil {
-                    let picture = try picture(source, of: output.rendition, below: folder)
+                    let picture = try picture(source, of: rendition.name, below: folder)
                     pictures[source] = picture
                     total += picture.count
                     guard total <= maxBytesOfBatch else {
                         let limit = HumanText.bytes(maxBytesOfBatch)
                         throw Failure(
-                            "the watermarks of the batch have more than \(limit) together", in: output.rendition)
+                            "the watermarks of the batch have more than \(limit) together", in: rendition.name)
                     }
                 }
                 files[filter] = pictures[source]

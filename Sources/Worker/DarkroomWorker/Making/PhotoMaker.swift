@@ -2,12 +2,10 @@ import DarkroomImaging
 import DarkroomModel
 import DarkroomRecipes
 import DarkroomTransfer
-import DarkroomWorkerState
 import Foundation
 
-/// Makes the files of a photo.
-struct PhotoMaker {
-    private let photo: RunningPhoto
+/// Makes the files of photos from their bytes.
+package struct PhotoMaker: Sendable {
     private let recipe: PhotoRecipe
     private let helpers: PhotoHelpers?
     private let isolatesEverything: Bool
@@ -16,57 +14,67 @@ struct PhotoMaker {
     ///   - helpers: the helper processes; nil makes everything in this process.
     ///   - isolatesEverything: whether everything that can run in a helper process does so; otherwise only decoders
     ///     and encoders that cannot be stopped.
-    init(_ photo: RunningPhoto, _ recipe: PhotoRecipe, helpers: PhotoHelpers?, isolatesEverything: Bool) {
-        self.photo = photo
+    package init(_ recipe: PhotoRecipe, helpers: PhotoHelpers? = nil, isolatesEverything: Bool = false) {
         self.recipe = recipe
         self.helpers = helpers
         self.isolatesEverything = isolatesEverything
     }
 
-    /// Makes a file for each output of the recipe, in their order. Blocks.
-    func make(_ bytes: [UInt8]) throws(PhotoProduct.Failure) -> [PhotoProduct] {
-        let stages = recipe.outputs.map { $0.stages(recipe.takesPNG) }
-        // Outputs without custom filters share one decoding.
+    /// Makes a file for each rendition of the recipe, in their order. Blocks.
+    /// - Parameters:
+    ///   - record: the photo, for custom filters.
+    ///   - isCancelled: called often, on any thread.
+    package func make(
+        _ bytes: [UInt8], of record: PhotoRecord, isCancelled: @escaping @Sendable () -> Bool = { false }
+    ) throws(PhotoProduct.Failure) -> [PhotoProduct] {
+        let photo = Photo(record: record, isCancelled: isCancelled)
+        let stages = recipe.renditions.map { $0.stages(recipe.takesPNG) }
+        // Renditions without custom filters share one decoding.
         var shared: [ImageOutput] = []
-        for (output, stages) in zip(recipe.outputs, stages) {
+        for (rendition, stages) in zip(recipe.renditions, stages) {
             guard stages.count == 1, case .develop(var options) = stages[0] else { continue }
-            options.rendition = output.rendition
+            options.rendition = rendition.name
             shared.append(options)
         }
-        var developed = shared.isEmpty ? [] : try develop(bytes, shared)[...]
+        var developed = shared.isEmpty ? [] : try develop(bytes, shared, isCancelled)[...]
         var products: [PhotoProduct] = []
-        for (output, stages) in zip(recipe.outputs, stages) {
+        for (rendition, stages) in zip(recipe.renditions, stages) {
             if stages.count == 1, case .develop = stages[0] {
                 products.append(developed.removeFirst())
             } else {
                 do throws(PhotoProduct.Failure) {
-                    products.append(try run(stages, of: output, on: bytes))
+                    products.append(try run(stages, of: rendition, on: bytes, photo))
                 } catch {
-                    throw error.of(rendition: output.rendition)
+                    throw error.of(rendition: rendition.name)
                 }
             }
         }
         return products
     }
 
+    private struct Photo {
+        let record: PhotoRecord
+        let isCancelled: @Sendable () -> Bool
+    }
+
     private func run(
-        _ stages: [PhotoOutput.Stage], of output: PhotoOutput, on bytes: [UInt8]
+        _ stages: [PhotoRendition.Stage], of rendition: PhotoRendition, on bytes: [UInt8], _ photo: Photo
     ) throws(PhotoProduct.Failure) -> PhotoProduct {
         var product = PhotoProduct(bytes, ending: "")
-        var earlier: CustomStep?
+        var earlier: PhotoFilter.Custom?
         for stage in stages {
             let note = product.note
             let lostGainMap = product.lostGainMap
             switch stage {
             case .develop(let options):
                 do throws(PhotoProduct.Failure) {
-                    product = try develop(product.bytes, [options])[0]
+                    product = try develop(product.bytes, [options], photo.isCancelled)[0]
                 } catch {
                     throw earlier.map { error.of(resultOf: $0) } ?? error
                 }
-            case .custom(let step):
-                product = try run(step, of: output, on: product.bytes)
-                earlier = step
+            case .custom(let custom):
+                product = try run(custom, of: rendition, on: product.bytes, photo)
+                earlier = custom
             }
             product.note = note ?? product.note
             if lostGainMap { product.lostGainMap = true }
@@ -75,36 +83,36 @@ struct PhotoMaker {
     }
 
     private func develop(
-        _ bytes: [UInt8], _ outputs: [ImageOutput]
+        _ bytes: [UInt8], _ outputs: [ImageOutput], _ isCancelled: @escaping @Sendable () -> Bool
     ) throws(PhotoProduct.Failure) -> [PhotoProduct] {
-        if let helpers, isolatesEverything || !recipe.canAlwaysStop(bytes, outputs) {
-            return try helpers.develop(recipe.options(outputs), bytes) { photo.cancellation.isCancelled }
+        var options = recipe.limits
+        options.outputs = outputs
+        if let helpers, isolatesEverything || !Imaging.canAlwaysStop(bytes, options) {
+            return try helpers.develop(options, bytes, isCancelled: isCancelled)
         }
-        let cancellation = photo.cancellation
-        return try Self.develop(bytes, recipe.options(outputs), isCancelled: { cancellation.isCancelled })
+        return try Self.develop(bytes, options, isCancelled: isCancelled)
     }
 
     private func run(
-        _ step: CustomStep, of output: PhotoOutput, on bytes: [UInt8]
+        _ custom: PhotoFilter.Custom, of rendition: PhotoRendition, on bytes: [UInt8], _ photo: Photo
     ) throws(PhotoProduct.Failure) -> PhotoProduct {
-        guard let filter = recipe.customFilters[step.name] else {
-            throw PhotoProduct.Failure(reason: .other, detail: "this worker has no custom filter \"\(step.name)\"")
+        guard let filter = recipe.customFilters[custom.name] else {
+            throw PhotoProduct.Failure(reason: .other, detail: "this worker has no custom filter \"\(custom.name)\"")
         }
         let result: [UInt8]
-        let cancellation = photo.cancellation
         switch filter {
         case .command(let command):
-            var input = CommandPhoto(bytes: bytes, record: photo.record, batch: photo.operation.batch)
-            input.rendition = output.rendition
-            input.arguments = step.arguments
-            result = try command.run(input) { cancellation.isCancelled }
+            var input = CommandPhoto(bytes: bytes, record: photo.record, batch: recipe.batch)
+            input.rendition = rendition.name
+            input.arguments = custom.arguments
+            result = try command.run(input, isCancelled: photo.isCancelled)
         case .registered(let make):
             if let helpers, isolatesEverything {
-                result = try helpers.run(step, photo, bytes, maxPixels: recipe.limits.maxPixels)
+                result = try helpers.run(
+                    custom, photo.record, bytes, maxPixels: recipe.limits.maxPixels, isCancelled: photo.isCancelled)
             } else {
-                result = try Self.run(make(), step, photo.record, bytes, recipe.limits) {
-                    cancellation.isCancelled
-                }
+                result = try Self.run(
+                    make(), custom, photo.record, bytes, recipe.limits, isCancelled: photo.isCancelled)
             }
         }
         return PhotoProduct(result, ending: CustomEnding.of(result, photo.record))
@@ -120,18 +128,18 @@ struct PhotoMaker {
             return try Imaging.develop(bytes, options, sizeIsKnown: sizeIsKnown, isCancelled: isCancelled)
                 .map { PhotoProduct($0) }
         } catch {
-            throw PhotoProduct.Failure(reason: FailureReason(error), detail: error.detail)
+            throw PhotoProduct.Failure(error)
         }
     }
 
     /// Runs a custom filter. When the filter has used the CPU time of `limits`, `isCancelled` of its photo becomes
     /// true, so that the filter can stop.
     static func run(
-        _ filter: any CustomFilter, _ step: CustomStep, _ record: PhotoRecord, _ bytes: [UInt8],
+        _ filter: any CustomFilter, _ custom: PhotoFilter.Custom, _ record: PhotoRecord, _ bytes: [UInt8],
         _ limits: DevelopOptions, isCancelled: @escaping @Sendable () -> Bool = { false }
     ) throws(PhotoProduct.Failure) -> [UInt8] {
         let clock = limits.processorTime.map { ProcessorClock(limit: $0) }
-        var photo = DownloadedPhoto(record: record, bytes: bytes, arguments: step.arguments) {
+        var photo = DownloadedPhoto(record: record, bytes: bytes, arguments: custom.arguments) {
             isCancelled() || clock?.check() == true
         }
         photo.maxPixels = limits.maxPixels

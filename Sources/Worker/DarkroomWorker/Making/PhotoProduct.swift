@@ -6,20 +6,25 @@ import DarkroomRecipes
 package struct PhotoProduct: Sendable {
     private enum Content {
         /// Made by the filters of Darkroom in this process.
-        case image(DevelopedImage)
+        case image(ImageFile)
         /// Made by a custom filter or in a helper process.
         case bytes([UInt8])
+    }
+
+    /// The facts of a picture that Darkroom has encoded.
+    package struct Picture: Sendable {
+        package let format: ImageFormat
+        /// In pixels.
+        package let width: Int
+        /// In pixels.
+        package let height: Int
     }
 
     private let content: Content
     /// The extension of the file, without the dot.
     package let ending: String
-    /// The format; nil if the file was made by a custom filter.
-    let format: ImageFormat?
-    /// In pixels; nil if the file was made by a custom filter.
-    package let width: Int?
-    /// In pixels; nil if the file was made by a custom filter.
-    package let height: Int?
+    /// Nil if the file was made by a custom filter.
+    package let picture: Picture?
 
     /// The defects of the photo that were tolerated; nil if there are none.
     package var note: String?
@@ -27,45 +32,73 @@ package struct PhotoProduct: Sendable {
     package var lostGainMap = false
 
     /// Why no file was made. The reason is nil if the photo was cancelled.
-    package struct Failure: Error {
+    package struct Failure: Error, CustomStringConvertible {
         package let reason: FailureReason?
         package let detail: String
+        /// What failed, in few words.
+        private let summary: String
 
-        package init(reason: FailureReason?, detail: String) {
+        package init(reason: FailureReason?, detail: String, summary: String? = nil) {
             self.reason = reason
             self.detail = detail
+            self.summary = summary ?? reason?.word ?? "cancelled"
         }
+
+        init(_ error: ImagingError) {
+            self.init(reason: FailureReason(error), detail: error.detail, summary: error.code.rawValue)
+        }
+
+        /// For example `damaged image: jpeg of 512 x 512 pixels: ...`.
+        package var description: String { "\(summary): \(detail)" }
 
         /// The failure with the name of the rendition that failed; the name is left out if it is empty.
         func of(rendition: String) -> Failure {
-            rendition.isEmpty ? self : Failure(reason: reason, detail: "rendition \(rendition): \(detail)")
+            rendition.isEmpty
+                ? self : Failure(reason: reason, detail: "rendition \(rendition): \(detail)", summary: summary)
         }
 
         /// The failure to read what a custom filter has printed.
-        func of(resultOf step: CustomStep) -> Failure {
+        func of(resultOf filter: PhotoFilter.Custom) -> Failure {
             reason == nil
-                ? self : Failure(reason: reason, detail: "the result of custom filter \(step.name): \(detail)")
+                ? self
+                : Failure(
+                    reason: reason, detail: "the result of custom filter \(filter.name): \(detail)", summary: summary)
         }
 
         static let cancelled = Failure(reason: nil, detail: "cancelled")
     }
 
-    init(_ image: DevelopedImage) {
+    init(_ image: ImageFile) {
         content = .image(image)
         ending = image.format.fileExtension
-        format = image.format
-        width = image.width
-        height = image.height
+        picture = Picture(format: image.format, width: image.width, height: image.height)
         note = image.note
         lostGainMap = image.lostGainMap
     }
 
-    init(_ bytes: [UInt8], ending: String, width: Int? = nil, height: Int? = nil) {
+    /// Creates a product from the file of a custom filter.
+    init(_ bytes: [UInt8], ending: String) {
         content = .bytes(bytes)
         self.ending = ending
-        format = nil
-        self.width = width
-        self.height = height
+        picture = nil
+    }
+
+    /// Creates a product from the file of a helper process.
+    init(_ bytes: [UInt8], _ picture: Picture) {
+        content = .bytes(bytes)
+        ending = picture.format.fileExtension
+        self.picture = picture
+    }
+
+    /// A picture of the photo and this file side by side, see ``Imaging/compare(_:with:damage:)``.
+    package func comparison(with photo: [UInt8], damage: DamageLevel) throws(Failure) -> PhotoProduct {
+        do throws(ImagingError) {
+            return try withUnsafeBytes { developed throws(ImagingError) in
+                PhotoProduct(try Imaging.compare(photo, with: developed, damage: damage))
+            }
+        } catch {
+            throw Failure(error)
+        }
     }
 
     package var byteCount: Int {

@@ -3,32 +3,36 @@ import DarkroomModel
 import DarkroomRecipes
 
 /// How the photos of a batch are developed.
-struct PhotoRecipe: Sendable {
-    var outputs: [PhotoOutput]
+package struct PhotoRecipe: Sendable {
+    /// The files that are made of each photo, with complete encodings.
+    package var renditions: [PhotoRendition]
     /// The limits and the decoding of the photos. The outputs of these options are not used.
-    var limits: DevelopOptions
-    /// The custom filters of the chains, by name.
-    var customFilters: [String: CustomFilterCode]
+    package var limits: DevelopOptions
+    /// The custom filters of the renditions, by name.
+    var customFilters: [String: CustomFilterCode] = [:]
+    /// The batch, for custom filters; nil if the photos are not of a batch.
+    var batch: BatchID?
 
-    init(outputs: [PhotoOutput], limits: DevelopOptions, customFilters: [String: CustomFilterCode] = [:]) {
-        self.outputs = outputs
-        self.limits = limits
-        self.customFilters = customFilters
-    }
-
-    func canAlwaysStop(_ bytes: [UInt8], _ outputs: [ImageOutput]) -> Bool {
-        Imaging.canAlwaysStop(bytes, options(outputs))
+    /// The recipe of a batch with these options. Loads the pictures of its watermarks. Blocks.
+    /// - Parameters:
+    ///   - maxPixels: see ``DevelopOptions/init(outputs:maxPixels:processorTime:)``.
+    ///   - watermarks: returns a trusted folder that contains the watermark at an absolute path.
+    /// - Throws: `ChainSyntaxError` if the options are invalid; ``Overlays/Failure`` if a watermark cannot be used; the
+    ///   errors of `watermarks`.
+    package init(
+        _ options: BatchOptions, maxPixels: Int? = nil, processorTime: Duration? = nil,
+        watermarks folder: (_ path: String) throws -> String
+    ) throws {
+        renditions = try options.completeRenditions()
+        limits = DevelopOptions(outputs: [], maxPixels: maxPixels, processorTime: processorTime)
+        limits.damage = DamageLevel(options.damagedPhotos)
+        limits.keepsAnimation = options.keepsAnimations
+        limits.overlays = try Overlays.load(for: renditions, below: folder)
     }
 
     /// Whether a custom filter gets only PNG files that this program has encoded.
-    func takesPNG(_ step: CustomStep) -> Bool {
-        if case .command(let command) = customFilters[step.name] { command.input == .png } else { false }
-    }
-
-    func options(_ outputs: [ImageOutput]) -> DevelopOptions {
-        var options = limits
-        options.outputs = outputs
-        return options
+    func takesPNG(_ custom: PhotoFilter.Custom) -> Bool {
+        if case .command(let command) = customFilters[custom.name] { command.input == .png } else { false }
     }
 }
 
@@ -40,20 +44,20 @@ enum CustomFilterCode: Sendable {
     case command(FilterCommand)
 }
 
-extension PhotoOutput {
-    /// A part of the chain that runs at once.
+extension PhotoRendition {
+    /// A part of the filters that runs at once.
     enum Stage: Equatable {
         /// Decodes the bytes, applies filters, and encodes the result.
         case develop(ImageOutput)
         /// Gives the bytes to a custom filter, and takes its result.
-        case custom(CustomStep)
+        case custom(PhotoFilter.Custom)
     }
 
     /// The encoding of the photo that a custom filter gets: lossless, and fast.
     /// - Parameter isClean: whether the file contains pixels only. Metadata is from a stranger, and may attack the program
     ///   that reads it. Without metadata, a photo that is already a PNG file is encoded again.
-    private func between(isClean: Bool) -> EncodingSettings {
-        var settings = EncodingSettings()
+    private func between(isClean: Bool) -> PhotoEncoding {
+        var settings = PhotoEncoding()
         settings.format = .fixed(.png)
         settings.effort = 0
         settings.hdr = encoding.hdr
@@ -66,33 +70,29 @@ extension PhotoOutput {
         return settings
     }
 
-    /// The stages of the chain, at least one. The result of a custom filter at the end of the chain is kept as it is,
+    /// The stages of the filters, at least one. The result of a custom filter at the end is kept as it is,
     /// unless the rendition has settings for its encoding.
     /// - Parameter takesPNG: whether a custom filter gets only PNG files that this program has encoded.
-    func stages(_ takesPNG: (CustomStep) -> Bool) -> [Stage] {
+    func stages(_ takesPNG: (PhotoFilter.Custom) -> Bool) -> [Stage] {
         var stages: [Stage] = []
-        var filters: [Filter] = []
-        for step in chain.steps {
-            switch step {
-            case .filter(let filter): filters.append(filter)
-            case .custom(let custom):
-                let isClean = takesPNG(custom)
-                if !filters.isEmpty || isClean {
-                    stages.append(.develop(ImageOutput(filters: filters, encoding: between(isClean: isClean))))
-                }
-                filters = []
-                stages.append(.custom(custom))
+        var group: [Filter] = []
+        for filter in filters {
+            group += filter.builtIn.map { [$0] } ?? []
+            guard let custom = filter.custom else { continue }
+            let isClean = takesPNG(custom)
+            if !group.isEmpty || isClean {
+                stages.append(.develop(ImageOutput(filters: group, encoding: between(isClean: isClean))))
             }
+            group = []
+            stages.append(.custom(custom))
         }
-        if !hasAnyEnding {
-            stages.append(.develop(ImageOutput(filters: filters, encoding: encoding)))
-        }
+        if !hasAnyEnding { stages.append(.develop(ImageOutput(filters: group, encoding: encoding))) }
         return stages
     }
 
     /// Whether the file may have any file name extension, because it is the result of a custom filter.
     package var hasAnyEnding: Bool {
-        if case .custom = chain.steps.last { encoding == EncodingSettings() } else { false }
+        filters.last?.custom != nil && encoding == PhotoEncoding()
     }
 
     /// The formats that the file may have if ``hasAnyEnding`` is false.

@@ -1,4 +1,4 @@
-extension EncodingSettings {
+extension PhotoEncoding {
     /// The formats to choose from; empty for the format of the photo.
     package var candidates: [ImageFormat] {
         switch format ?? .same {
@@ -36,7 +36,7 @@ extension EncodingSettings {
     /// The first setting of a file that can change no file, and the reason; nil if each setting may change one.
     /// - Parameter given: The settings that were given for this file. The other settings of this value are defaults of
     ///   several files, so they need not change this file.
-    package func settingWithoutEffect(of given: EncodingSettings) -> (setting: EncodingSetting, problem: String)? {
+    package func settingWithoutEffect(of given: PhotoEncoding) -> (setting: EncodingSetting, problem: String)? {
         for setting in given.given {
             if let problem = problem(of: setting) { return (setting, problem) }
         }
@@ -58,7 +58,7 @@ extension EncodingSettings {
     /// - Parameters:
     ///   - given: The settings that were given for this file.
     ///   - text: A text that ends with the description of `given`, for the error.
-    package func check(_ given: EncodingSettings, in text: String) throws(ChainSyntaxError) {
+    package func check(_ given: PhotoEncoding, in text: String) throws(ChainSyntaxError) {
         guard let (setting, problem) = settingWithoutEffect(of: given) else { return }
         let lengths = EncodingSetting.allCases.prefix { $0 != setting }
             .compactMap { given.assignment(of: $0) }.map { $0.unicodeScalars.count + 2 }
@@ -72,15 +72,6 @@ extension EncodingSettings {
         let names = formats.map(\.rawValue)
         return names.count < 2
             ? names.joined() : names.dropLast().joined(separator: ", ") + " and " + names[names.count - 1]
-    }
-}
-
-extension Recipe {
-    /// Checks that the settings of each rendition may have an effect. `defaults` are the settings of all renditions.
-    package func checkSettings(over defaults: EncodingSettings) throws(ChainSyntaxError) {
-        for rendition in renditions {
-            try rendition.settings.merged(over: defaults).check(rendition.settings, in: rendition.description)
-        }
     }
 }
 

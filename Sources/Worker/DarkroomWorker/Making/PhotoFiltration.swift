@@ -7,8 +7,8 @@ import DarkroomTransfer
 import DarkroomWorkerState
 import Foundation
 
-/// Filters a photo's bytes and stores the result.
-struct PhotoDevelopment {
+/// A filtration: develops a downloaded photo, and stores its files.
+struct PhotoFiltration {
     let photo: RunningPhoto
     let image: Download
     /// The id of the worker.
@@ -21,7 +21,7 @@ struct PhotoDevelopment {
     /// Called if a file could not be stored; if it returns true, the photo is started again later.
     let isWaitedFor: @Sendable (StorageFault) -> Bool
 
-    /// Filters and stores the photo. Blocks until the files are stored. Call it on a thread of the filtration queue.
+    /// Develops and stores the photo. Blocks until the files are stored. Call it on a thread of the filtration queue.
     /// - Parameter maker: makes the files.
     /// - Returns: nil if the photo was cancelled, is no longer wanted, or will be started again. No file is left. A photo
     ///   whose bytes in the folder of originals cannot be decoded starts again with a download.
@@ -31,7 +31,9 @@ struct PhotoDevelopment {
         let began = clock.now
         let products: [PhotoProduct]
         do throws(PhotoProduct.Failure) {
-            products = try maker.make(image.body)
+            products = try maker.make(image.body, of: photo.record) { [cancellation = photo.cancellation] in
+                cancellation.isCancelled
+            }
         } catch {
             return error.reason.flatMap { undecoded($0, error.detail) }
         }
@@ -172,7 +174,7 @@ extension FailureReason {
 extension PhotoProduct {
     /// - Parameter time: the time that the file gets; nil for the current time.
     fileprivate func file(_ time: FileTime?) -> MadeFile {
-        MadeFile(ending: ending, width: width, height: height, byteCount: byteCount, time: time) {
+        MadeFile(ending: ending, width: picture?.width, height: picture?.height, byteCount: byteCount, time: time) {
             write throws(SystemFailure) in
             try withUnsafeBytes(write)
         }

@@ -2,8 +2,8 @@ internal import CImaging
 import DarkroomRecipes
 internal import Glibc
 
-/// A developed picture: an encoded file in memory.
-package struct DevelopedImage: Sendable {
+/// An encoded picture in memory.
+package struct ImageFile: Sendable {
     package let format: ImageFormat
     /// The width in pixels, after the rotation to upright.
     package let width: Int

@@ -1,5 +1,11 @@
-/// How a photo is encoded. A setting that is nil has the value of other settings, see ``merged(over:)``.
-package struct EncodingSettings: Sendable, Hashable {
+/// How files are encoded: format, quality, metadata and so on. A setting that is not given has its default.
+///
+/// ```swift
+/// options.encoding = PhotoEncoding("format=webp; quality=70; metadata=none")
+/// ```
+///
+/// The page Formats lists the settings.
+public struct PhotoEncoding: Sendable, Hashable {
     package enum ChromaSubsampling: String, Sendable, CaseIterable {
         case half = "420"
         case none = "444"
@@ -29,7 +35,19 @@ package struct EncodingSettings: Sendable, Hashable {
     /// Without this setting, photos are tone-mapped.
     package var hdr: HDRHandling?
 
-    package init() {}
+    /// The text of an invalid encoding, which has no settings; nil if the encoding is valid.
+    private var invalidText: String?
+
+    /// Creates settings from their text. An invalid text is refused when the batch is submitted.
+    public init(_ text: String = "") {
+        guard !text.isEmpty else { return }
+        do throws(ChainSyntaxError) {
+            self = try PhotoEncoding(parsing: text)
+        } catch {
+            // `checked` parses the text again and throws the error.
+            invalidText = text
+        }
+    }
 
     /// Parses the text of ``description``: `format=webp; quality=70`, or nothing.
     package init(parsing text: String) throws(ChainSyntaxError) {
@@ -37,8 +55,16 @@ package struct EncodingSettings: Sendable, Hashable {
         self = try parser.settings()
     }
 
+    var isValid: Bool { invalidText == nil }
+
+    /// These settings.
+    /// - Throws: ``ChainSyntaxError`` if the text from which they were created is invalid.
+    package func checked() throws(ChainSyntaxError) -> PhotoEncoding {
+        if let invalidText { try PhotoEncoding(parsing: invalidText) } else { self }
+    }
+
     /// These settings, completed by `defaults`.
-    package func merged(over defaults: EncodingSettings) -> EncodingSettings {
+    package func merged(over defaults: PhotoEncoding) -> PhotoEncoding {
         var merged = self
         merged.format = format ?? defaults.format
         merged.quality = quality ?? defaults.quality
@@ -58,7 +84,7 @@ package struct EncodingSettings: Sendable, Hashable {
 
 // MARK: - Texts of values
 
-extension EncodingSettings {
+extension PhotoEncoding {
     /// Parses the value of a setting.
     package mutating func set(_ setting: EncodingSetting, to text: String) throws(InvalidParameterValue) {
         let name = setting.rawValue
@@ -129,10 +155,11 @@ extension EncodingSettings {
     }
 }
 
-extension EncodingSettings: CustomStringConvertible {
-    /// `format=webp; quality=70`; empty if no setting is given.
-    package var description: String {
-        EncodingSetting.allCases.compactMap(assignment).joined(separator: "; ")
+extension PhotoEncoding: CustomStringConvertible {
+    /// The settings as text, as in renditions: `format=webp; quality=70`. Empty if no setting is given. An invalid text is
+    /// unchanged.
+    public var description: String {
+        invalidText ?? EncodingSetting.allCases.compactMap(assignment).joined(separator: "; ")
     }
 
     /// `quality=70`; nil if the setting is absent.

@@ -1,0 +1,16 @@
+import DarkroomRecipes
+
+extension BatchOptions {
+    /// The files that are made of each photo, at least one, each with all settings of its encoding. The file of a batch
+    /// without renditions has an empty name.
+    /// - Throws: ``ChainSyntaxError`` if a filter, a rendition or the encoding is invalid.
+    package func completeRenditions() throws(ChainSyntaxError) -> [PhotoRendition] {
+        let encoding = try encoding.checked()
+        guard !renditions.isEmpty else {
+            return [PhotoRendition("", filters: try filters.checked(), encoding: encoding)]
+        }
+        var complete = try renditions.checked()
+        for index in complete.indices { complete[index].encoding = complete[index].encoding.merged(over: encoding) }
+        return complete
+    }
+}
