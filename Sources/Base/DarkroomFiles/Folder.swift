@@ -119,7 +119,8 @@ package final class Folder: Sendable {
         return folder
     }
 
-    /// Calls `body` with the last component of the path, and with the descriptor of the folder that contains it.
+    /// Calls `body` with the last component of the path, and with the descriptor of the folder that contains this
+    /// component.
     func inParent<Value>(
         of path: String, _ attempted: String, _ body: (Int32, String) throws(SystemFailure) -> Value
     ) throws(SystemFailure) -> Value {

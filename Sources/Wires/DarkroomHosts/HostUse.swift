@@ -1,4 +1,4 @@
-/// The use of a host by a worker, and the facts that it has learned about the host since the last exchange.
+/// The use of a host by a worker, and the facts that the worker has learned about the host since the last exchange.
 package struct HostUse: Sendable, Equatable {
     /// The change of a number.
     package enum Change: Sendable, Equatable {

@@ -92,7 +92,7 @@ package final class RedisConnection: Sendable {
 
     /// Closes the connection. Commands in flight and later commands fail with ``RedisError/Code/closed``.
     ///
-    /// Blocks until the connection's thread has ended. If the thread is connecting, this can take as long as the
+    /// Blocks until the connection's thread has ended. If the thread is connecting, this call can take as long as the
     /// connect timeout. Inside a completion, the function returns at once.
     package func close() {
         mailbox.post(.close)

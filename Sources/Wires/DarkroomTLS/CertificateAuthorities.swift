@@ -21,7 +21,7 @@ package final class CertificateAuthorities: Sendable {
     private struct Reading {
         let number: Int
         /// The parsed authorities; nil if the file has never been readable. If the last reading failed, these are the
-        /// authorities of the reading before.
+        /// authorities of the last successful reading.
         let store: TrustStore?
         let stamps: [FileStamp?]
         var checked: ContinuousClock.Instant

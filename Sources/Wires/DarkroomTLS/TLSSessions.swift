@@ -92,7 +92,8 @@ final class TLSSessions: Sendable {
         if let link { Unmanaged<Link>.fromOpaque(link).release() }
     }
 
-    /// Connects the `SSL_CTX` of one connection with the sessions of its server. Only the thread of the connection uses it.
+    /// Connects the `SSL_CTX` of one connection with the sessions of its server. Only the thread of the connection uses
+    /// the link.
     private final class Link {
         let sessions: TLSSessions
         let server: String

@@ -30,7 +30,7 @@ struct Request: Sendable {
         dialled.host.hasPrefix("[") || IPAddress(dialled.host) != nil ? nil : dialled.host
     }
 
-    /// The request to which the redirect to `location` leads. `way` contains the requests before it.
+    /// The request to which the redirect to `location` leads. `way` contains the requests before the redirect.
     func following(
         _ location: [UInt8], way: [RequestStop], hasBeenPublic: Bool, cookies: [String], spent: Duration,
         _ settings: Settings

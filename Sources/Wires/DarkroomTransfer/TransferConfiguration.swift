@@ -37,14 +37,15 @@ package struct TransferConfiguration: Sendable {
     /// ``retryTime`` after the first failure. Refusals and silence of a host do not count, see ``patience``.
     package var retries = 100
     package var retryTime: Duration = .seconds(90)
-    /// The pauses before these attempts; the last pause is repeated. Each pause is shortened at random by up to half.
+    /// The pauses before the further attempts that ``retries`` limits; the last pause is repeated. Each pause is
+    /// shortened at random by up to half.
     package var retryPauses: [Duration] = [.seconds(1), .seconds(5), .seconds(20), .seconds(60)]
     /// Header lines such as `Accept: image/*`, which are sent with every request to their hosts. A ``HeaderMaker``
     /// makes headers that differ for each request.
     ///
     /// A header with a host pattern is sent only to matching hosts, also after redirects, and never after a redirect
     /// from `https:` to `http:`. A header without a pattern may be a secret, so after a redirect to another scheme,
-    /// host or port only `Accept...:`, `User-Agent:`, `Cache-Control:` and `DNT:` are sent.
+    /// host or port, only the headers `Accept...:`, `User-Agent:`, `Cache-Control:` and `DNT:` among them are sent.
     package var headers: [RequestHeader] = []
     package var userAgent = "darkroom"
     /// The value of `Accept`, unless one of ``headers`` sets it; nil: `*/*`.

@@ -105,7 +105,7 @@ extension WorkerCore {
     }
 
     /// Logs the end of each of these batches that has finished, unless this worker has an operation of the batch. Reads
-    /// the batches from Redis, and logs nothing if that fails.
+    /// the batches from Redis, and logs nothing if they cannot be read.
     func noteEnd(of batches: Set<BatchID>) {
         guard logger.isEnabled(.info) else { return }
         let left = read { state in batches.filter { !state.hasOperation(of: $0) } }

@@ -100,7 +100,7 @@ final class WorkerCore: Sendable {
                 handle(.downloadEnded(task, nil))  // the operation has been dropped
             }
         case .dropped(let held):
-            // The last reference closes the folder, so it is released after the lock.
+            // The release of the last reference closes the folder, so the reference is released after the lock.
             _ = files.withLock { $0.removeValue(forKey: held) }
         case .outageEnded(let number): outages.withLock { $0.end(number) }
         case .filter(let job):

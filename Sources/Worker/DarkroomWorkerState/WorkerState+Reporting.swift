@@ -41,7 +41,8 @@ extension WorkerState {
     /// The state codes of the report that starts or ends the crash probe of a photo of a quarantined operation. If the
     /// lease expires between the two reports, Redis charges the expiry to this photo. Nil if no probe is needed, since
     /// the operation makes progress or is not quarantined.
-    /// - Parameter begins: whether the photo is about to start a step that could crash the process, or has ended it.
+    /// - Parameter begins: whether the photo is about to start a step that could crash the process, or has ended this
+    ///   step.
     package func crashProbe(of task: PhotoTask, begins: Bool) -> [UInt8]? {
         guard task.isQuarantined, let operation = operations[task.operation], !operation.hasProgress
         else { return nil }

@@ -32,7 +32,7 @@ extension WorkerState {
     }
 
     /// Whether this worker or another worker could process photos of an operation now. False if all its photos wait for
-    /// servers, or for a user who has suspended their filtration.
+    /// servers, or if all wait for filtrations that a user has suspended.
     private func canProgress(_ held: HeldOperation) -> Bool {
         guard let operation = operations[held] else { return false }
         return !operation.isDone && !operation.isIdling && (operation.photosToBegin > 0 || !operation.isIdle)

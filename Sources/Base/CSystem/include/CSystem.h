@@ -20,13 +20,14 @@ pid_t csystem_spawn_command(char *const arguments[], char *const environment[], 
 /// Starts a program, usually this one (`/proc/self/exe`), as a confined child that the kernel kills when the calling
 /// *thread* ends. The child may have at most `open_files` open files. It has no core file, an empty signal mask, its
 /// own process group and no new privileges, and it cannot write to files. If the system allows it, the child has its
-/// own user and network namespaces. `socket` is its standard input; its standard output and error are /dev/null. It has
-/// no other open files. Returns the process id, or -1 with errno.
+/// own user and network namespaces. `socket` is the standard input of the child; standard output and error are
+/// /dev/null. The child has no other open files. Returns the process id, or -1 with errno.
 pid_t csystem_spawn_confined(
     const char *program, char *const arguments[], char *const environment[], int socket, int open_files);
 
-/// Starts this program again, as a child with an empty signal mask. `socket` is its standard input; its standard output
-/// and error are /dev/null. It has no other open files. Returns the process id, or -1 with errno.
+/// Starts this program again, as a child with an empty signal mask. `socket` is the standard input of the child;
+/// standard output and error are /dev/null. The child has no other open files. Returns the process id, or -1 with
+/// errno.
 pid_t csystem_spawn_again(char *const arguments[], char *const environment[], int socket);
 
 /// Starts a supervisor: a process of this program that runs commands, one after the other (see Supervisor.c). `socket`
@@ -80,9 +81,9 @@ struct csystem_command_end {
 /// not ended; -1 if the supervisor has ended.
 int csystem_receive_command_end(int supervisor, struct csystem_command_end *end);
 
-/// Waits until a supervisor has ended after its connection was closed, and reaps it. Kills it after `milliseconds`.
-/// `command` is the process id of the supervisor's command; 0 if it has none. If the supervisor was killed, this
-/// function kills the process group of the command.
+/// Waits until a supervisor has ended after its connection was closed, and reaps the supervisor. Kills a supervisor
+/// that is still running after `milliseconds`. `command` is the process id of the supervisor's command; 0 if there is
+/// no command. If the supervisor was killed, this function kills the process group of the command.
 void csystem_end_supervisor(pid_t supervisor, pid_t command, int milliseconds);
 
 /// Marks all file descriptors from the number `first` on as close-on-exec, for kernels without close_range(2). Safe

@@ -3,8 +3,8 @@ import DarkroomStore
 
 /// The batches that a worker refuses, and which of these refusals Redis already knows. A plain value without a clock.
 ///
-/// A claim skips the refused batches that Redis knows, so claims cannot detect that the cause of a refusal is gone. The
-/// worker detects it by checking the folders of the batch again.
+/// A claim skips the refused batches that Redis knows, so claims cannot detect that the cause of a refusal is gone.
+/// Therefore the worker checks the folders of refused batches again.
 struct Refusals {
     /// The event that ends a refusal.
     enum End: Sendable {

@@ -78,7 +78,8 @@ struct HelperChannel {
         }
     }
 
-    /// The other process claims the number of bytes. Therefore memory is allocated only as the bytes arrive.
+    /// The other process states the number of bytes, and is not trusted. Therefore memory is allocated only as the
+    /// bytes arrive.
     private func receive(_ count: Int, _ isStopped: (() -> Bool)?) throws(Failure) -> [UInt8] {
         var bytes = try receivePart(min(count, Self.partBytes), isStopped)
         while bytes.count < count { bytes += try receivePart(min(count - bytes.count, Self.partBytes), isStopped) }

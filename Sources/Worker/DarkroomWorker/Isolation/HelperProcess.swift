@@ -184,7 +184,7 @@ final class HelperProcess: PooledProcess {
         }
     }
 
-    /// Returns how the process ended, after its connection was closed.
+    /// Returns how the process ended. Called after the connection of the process was closed.
     private func howItEnded() -> String {
         // The socket closes shortly before the process ends. If the process is still running after 5 s, the caller
         // kills it.
@@ -203,7 +203,8 @@ final class HelperProcess: PooledProcess {
     }
 
     /// Limits the total CPU time of the process. Only this limit stops a helper that a malicious photo has taken over
-    /// and that keeps computing between photos. Returns false if the system refuses the limit.
+    /// and that keeps computing between photos. Returns false if the process is still running and the system refuses
+    /// the limit.
     private func limitTime() -> Bool {
         let seconds = UInt((program.maxTime * 2).components.seconds) + 10
         return processState.withLock { processState in
@@ -211,8 +212,8 @@ final class HelperProcess: PooledProcess {
         }
     }
 
-    /// Limits the address space of the process. Returns false if the system refuses although the process is still
-    /// running.
+    /// Limits the address space of the process. Returns false if the process is still running and the system refuses
+    /// the limit.
     private func limitMemory(_ bytes: Int) -> Bool {
         processState.withLock { processState in
             processState.isOver

@@ -96,7 +96,7 @@ final class PhotoEvents: Sendable {
     }
 
     private static let interval = Duration.milliseconds(100)
-    /// The time between two messages if no client received the last one. Sending continues, because a client may
+    /// The time between two messages if no client received the last message. Sending continues, because a client may
     /// subscribe at any time.
     private static let idleInterval = Duration.seconds(1)
     /// The largest number of messages without a reply. Until a reply arrives, no further message is sent; this bounds
