@@ -77,7 +77,8 @@ package final class RedisServerProcess: Sendable {
 
     package var processIdentifier: Int32 { child.identifier }
 
-    /// Stops the server with SIGTERM, so that it saves its data as configured, and waits until it has ended.
+    /// Stops the server with SIGTERM, so that the server saves its data as configured, and waits until the server has
+    /// ended.
     package func terminate() { child.terminate() }
 
     private func waitUntilItServes(_ attempted: String) throws(RedisError) {

@@ -104,7 +104,7 @@ package final class CertificateAuthorities: Sendable {
     }()
 
     private static func at(_ context: UnsafeMutableRawPointer?) -> CertificateAuthorities {
-        Unmanaged.fromOpaque(context!).takeUnretainedValue()  // `apply` set it
+        Unmanaged.fromOpaque(context!).takeUnretainedValue()  // `apply` sets the context
     }
 
     /// The host and port of the current request of `curl`, excluding user and password.

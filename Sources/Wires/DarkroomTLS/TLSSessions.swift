@@ -16,7 +16,7 @@ final class TLSSessions: Sendable {
 
     private struct Kept {
         var sessions: [String: [UInt8]] = [:]
-        /// The servers in the order in which they were added, as a ring buffer. The oldest one is at `oldest`.
+        /// The servers in the order in which they were added, as a ring buffer. The oldest server is at `oldest`.
         var servers: [String] = []
         var oldest = 0
     }

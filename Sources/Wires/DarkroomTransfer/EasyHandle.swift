@@ -374,7 +374,7 @@ final class EasyHandle {
         return now - peer.lastActivity >= settings.configuration.stallTimeout
     }
 
-    /// The duration of the requests of the attempt, excluding the time for which it was held.
+    /// The duration of the requests of the attempt, excluding the time for which the attempt was held.
     func time(_ now: ContinuousClock.Instant) -> Duration {
         (attempt?.request.spent ?? .zero) + (now - started) - heldTime
     }

@@ -25,7 +25,7 @@ struct Request: Sendable {
         proxy = settings.proxy.map { ($0.host, $0.port) }
     }
 
-    /// The host name whose addresses the request needs; nil if it connects to an address.
+    /// The host name whose addresses the request needs; nil if the request connects to an address.
     var name: String? {
         dialled.host.hasPrefix("[") || IPAddress(dialled.host) != nil ? nil : dialled.host
     }

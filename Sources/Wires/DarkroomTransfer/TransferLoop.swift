@@ -214,7 +214,8 @@ final class TransferLoop {
     /// Begins an attempt of a transfer that the host book has returned.
     func attempt(_ transfer: Transfer) {
         let now = ContinuousClock.now
-        // If the addresses have expired while the transfer waited for its turn, it uses the expired addresses.
+        // If the addresses have expired while the transfer waited for its turn, the transfer uses the expired
+        // addresses.
         if let name = transfer.request?.name, case .success(let found) = names.known(name, now) {
             transfer.addresses = found
         }
@@ -250,7 +251,7 @@ final class TransferLoop {
         networkThread(of: attempt.host).begin(attempt)
     }
 
-    /// The thread for all attempts of `host`, so that they share its connections.
+    /// The thread for all attempts of `host`, so that these attempts share the connections to the host.
     func networkThread(of host: String) -> NetworkThread {
         networkThreads[Int(UInt(bitPattern: host.hashValue) % UInt(networkThreads.count))]
     }

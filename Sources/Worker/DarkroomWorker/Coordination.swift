@@ -23,7 +23,8 @@ final class Coordination: Sendable {
     /// reports, then claims.
     let isConnected = Locked(false)
     let plan = Locked(ClaimPlan(now: .now))
-    /// The turn counter of the ready queues in the last heartbeat reply. The claim loop reads and clears it.
+    /// The turn counter of the ready queues in the last heartbeat reply. The claim loop reads this value and sets it to
+    /// nil.
     let readyTurn = Locked<Int?>(nil)
     let refusals = Locked(Refusals())
     let leaseGuard = LeaseGuard()

@@ -159,7 +159,7 @@ final class WorkerCore: Sendable {
         return (operations, held.count - operations.count)
     }
 
-    /// The files of an operation; nil if it does not run in this worker.
+    /// The files of an operation; nil if the operation does not run in this worker.
     func files(of held: HeldOperation) -> OperationFiles? { files.withLock { $0[held] } }
 
     /// Removes the manifest lines that other workers wrote for an operation that has ended in this worker.

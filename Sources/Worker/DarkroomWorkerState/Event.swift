@@ -105,7 +105,7 @@ extension WorkerState {
         case leaseLost(HeldOperation, expected: Bool)
         /// An operation that was local has ended.
         case left(HeldOperation)
-        /// An operation is no longer local, for any reason. Photos of it may still be running.
+        /// An operation is no longer local, for any reason. Photos of the operation may still be running.
         case dropped(HeldOperation)
         /// Remove the manifest file of an operation, since no line of the file was reported.
         case removeManifest(HeldOperation)

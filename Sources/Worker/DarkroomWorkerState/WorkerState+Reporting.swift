@@ -2,7 +2,7 @@ import DarkroomModel
 
 extension WorkerState {
     /// The due reports. A report is due if its operation is done, does not continue, or has a change older than `age`
-    /// (a fifth of `age` if it has photos in the focus, which a user is probably watching).
+    /// (a fifth of `age` if the operation has photos in the focus, which a user is probably watching).
     package func reports(_ now: ContinuousClock.Instant, olderThan age: Duration) -> [Report] {
         leases.local.compactMap { held in
             guard let operation = operations[held], operation.hasNews else { return nil }

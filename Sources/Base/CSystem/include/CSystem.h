@@ -113,7 +113,7 @@ int csystem_limit_memory(pid_t process, unsigned long soft, unsigned long hard);
 /// process at the limit. Does not raise a limit that is already lower. Returns 0, or -1 with errno.
 int csystem_limit_processor_time(pid_t process, unsigned long seconds);
 
-/// Returns the CPU time of all threads of another process in ns; -1 with errno if it cannot be read.
+/// Returns the CPU time of all threads of another process in ns; -1 with errno if this time cannot be read.
 long long csystem_processor_time(pid_t process);
 
 /// Moves this process to a new user namespace and a new network namespace. The process must have a single thread.
@@ -154,8 +154,8 @@ void csystem_bound_heap(void);
 void csystem_reserve_standard_files(void);
 
 /// Makes the terminal `descriptor` deliver each key at once, without echo. Keys such as Ctrl-C still send signals. If
-/// the process crashes, the terminal is restored and `after` (at most 63 bytes) is written to it. Returns 0, or -1 with
-/// errno.
+/// the process crashes, the terminal is restored and `after` (at most 63 bytes) is written to the terminal. Returns 0,
+/// or -1 with errno.
 int csystem_change_terminal(int descriptor, const char *after);
 
 /// Writes `after` and restores the settings of the terminal. A second call does nothing. Safe in signal handlers.

@@ -86,7 +86,7 @@ struct HostBook<Element: AnyObject> {
     private let interval: Duration?
     /// The time at which the next element with a host may begin according to ``interval``.
     private var nextTurn: ContinuousClock.Instant?
-    /// ``nextTurn``, if the last call of ``next(_:)`` returned no element because of it.
+    /// ``nextTurn`` if it was the reason why the last call of ``next(_:)`` returned no element; otherwise nil.
     private var heldUntil: ContinuousClock.Instant?
     /// Elements of lower priorities do not begin.
     var lowestPriority = Int.min

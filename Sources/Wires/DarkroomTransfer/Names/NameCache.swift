@@ -13,7 +13,7 @@ struct NameCache {
 
     private let limit: Int
     private var answers: [String: (answer: Answer, until: ContinuousClock.Instant)] = [:]
-    /// The names in the order in which they were added, as a ring buffer. The oldest one is at `oldest`.
+    /// The names in the order in which they were added, as a ring buffer. The oldest name is at `oldest`.
     private var names: [String] = []
     private var oldest = 0
 

@@ -44,7 +44,7 @@ final class CommandSupervisor: PooledProcess {
 
     deinit { end() }
 
-    /// The folder for temporary files. Each command runs in a new folder in it.
+    /// The folder for temporary files. Each command runs in a new subfolder.
     private static var parentFolder: String {
         ProcessInfo.processInfo.environment["TMPDIR"].flatMap { $0.isEmpty ? nil : $0 } ?? "/tmp"
     }

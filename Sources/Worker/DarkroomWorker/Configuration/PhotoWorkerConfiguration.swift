@@ -4,8 +4,8 @@ import Foundation
 
 /// The permissions and limits of a worker.
 public struct PhotoWorkerConfiguration: Sendable {
-    /// The maximum number of downloads that receive data at the same time; nil for 128 for each processor core, up to
-    /// 1024. Up to 2,000 further downloads wait for their servers.
+    /// The maximum number of downloads that receive data at the same time. If nil, the number is 128 for each processor
+    /// core, but at most 1024. Up to 2,000 further downloads wait for their servers.
     public var downloads: Int?
     /// The maximum number of concurrent filtrations; nil for the number of processor cores.
     public var filtrations: Int?

@@ -17,7 +17,7 @@ package struct WorkerHooks: Sendable {
     package var receivesNotices = true
     /// The settings of the transfer engine that ``DownloadRules`` does not have.
     package var transfer = TransferConfiguration()
-    /// The worker keeps an operation whose photos all wait if the wait is shorter than this time, else releases it.
+    /// The worker releases an operation whose photos all wait only if the wait is at least this long.
     package var leastDeferral: Duration = .seconds(10)
     /// How long a file system call for an operation may take before the worker stops renewing the lease of the
     /// operation. Must be longer than the slowest disk needs to flush its cache; otherwise no worker could finish an

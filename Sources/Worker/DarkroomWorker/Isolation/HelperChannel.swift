@@ -26,7 +26,7 @@ struct HelperChannel {
     /// The interval at which a waiting call checks `isStopped`.
     private static let pollMilliseconds: Int32 = 20
 
-    /// Sends a message. Blocks until the kernel has accepted it.
+    /// Sends a message. Blocks until the kernel has accepted the message.
     func send(
         _ header: some Encodable, _ bytes: UnsafeRawBufferPointer, unless isStopped: (() -> Bool)? = nil
     ) throws(Failure) {

@@ -29,8 +29,8 @@ final class HelperProcess: PooledProcess {
         case stopped
     }
 
-    /// The limits of a helper for one photo. The worker enforces them, so that they also hold for a helper that a
-    /// malicious photo has taken over.
+    /// The limits of a helper for one photo. The worker enforces these limits, so that they also hold for a helper that
+    /// a malicious photo has taken over.
     struct Allowance {
         /// The address space in bytes.
         let memory: Int
@@ -138,7 +138,7 @@ final class HelperProcess: PooledProcess {
 
     /// Develops a photo. Blocks until the result is known.
     /// - Parameters:
-    ///   - allowance: the limits. The worker ends a helper that exceeds them.
+    ///   - allowance: the limits. The worker ends a helper that exceeds these limits.
     ///   - isStopped: called every 20 ms; if it returns true, the wait ends.
     func develop(
         _ job: HelperJob, _ bytes: [UInt8], _ allowance: Allowance, unless isStopped: @escaping () -> Bool

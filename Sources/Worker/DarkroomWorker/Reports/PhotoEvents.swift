@@ -115,7 +115,7 @@ final class PhotoEvents: Sendable {
     /// Whether Redis is a node of a Redis Cluster; nil if unknown. In a Redis Cluster, the reply to PUBLISH counts only
     /// the receivers at one node.
     private let isCluster = Locked<Bool?>(nil)
-    /// The time of the Redis clock in ms, and the instant at which this worker received it.
+    /// The time of the Redis clock in ms, and the instant at which this worker received this time.
     private let clock = Locked<(redis: Int, here: ContinuousClock.Instant)?>(nil)
 
     init(worker: String, channel: String, connection: RedisConnection) {

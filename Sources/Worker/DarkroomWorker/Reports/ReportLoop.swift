@@ -63,8 +63,8 @@ final class ReportLoop: Sendable {
     private func send(_ reports: [WorkerState.Report], _ waiting: inout Set<HeldOperation>) -> Bool {
         var files = worker.writeFiles(of: reports)
         for report in reports where report.isCancelled {
-            // The manifest of a cancelled batch is not written again after a failure, for example on a full disk, so it
-            // may lack lines.
+            // The manifest of a cancelled batch is not written again after a failure, for example on a full disk, so
+            // this manifest may lack lines.
             files.failures[report.held] = nil
             observeCancelled(report.finished.count)
             worker.handle(.reported(report, now: .now))
