@@ -143,7 +143,7 @@ struct ArgumentParser {
         definitions.first { $0.kind != .positional && matches($0) }
     }
 
-    /// Reports an option that the command does not have, with the option that the user may have meant.
+    /// Reports an option that the command does not have, and suggests the option that the user may have meant.
     private mutating func refuse(
         _ shown: String, _ name: String, _ attached: String?, _ rest: inout ArraySlice<String>
     ) {

@@ -209,7 +209,7 @@ final class ServerCore: Sendable {
         }
     }
 
-    /// Must be called when a response that ``begin()`` has counted is made.
+    /// Must be called when the service has made a response that ``begin()`` has counted.
     func finish() {
         let isLast = state.withLock { state in
             state.handling -= 1

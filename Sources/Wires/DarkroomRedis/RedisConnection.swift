@@ -59,8 +59,8 @@ package final class RedisConnection: Sendable {
         }
     }
 
-    /// Returns a completion that calls `completion`, and also passes the time of the call to the observer if the server
-    /// has replied to all commands.
+    /// Returns a completion that calls `completion`, and also passes the duration of the call to the observer if the
+    /// server has replied to all commands.
     private func observed(
         _ completion: @escaping @Sendable ([Result<RedisValue, RedisError>]) -> Void
     ) -> @Sendable ([Result<RedisValue, RedisError>]) -> Void {

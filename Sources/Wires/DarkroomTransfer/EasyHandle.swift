@@ -283,7 +283,7 @@ final class EasyHandle {
         return values
     }
 
-    /// Records for the other attempts of the server whether the response came over HTTP/2.
+    /// Records whether the response came over HTTP/2, for the other attempts to the server.
     @discardableResult
     func noteVersion() -> Bool? {
         let isMultiplexed = isMultiplexed

@@ -43,7 +43,7 @@ package struct LocalOperation: Sendable {
     private var retries: [Int: RetryHistory]
     /// For each photo in ``retries`` that is not in progress, the time at which a worker stopped working on the photo.
     private var untriedSince: [Int: ContinuousClock.Instant] = [:]
-    /// The earliest time at which the wait of a photo can end, by position.
+    /// For waiting photos, by position: the earliest time at which the wait can end.
     private var waitEnds: [Int: ContinuousClock.Instant] = [:]
     /// The time from which on workers can claim the operation after its release; nil if at once. Set only if the
     /// operation is released because all its photos wait for long.

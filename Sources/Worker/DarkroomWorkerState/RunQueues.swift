@@ -116,7 +116,8 @@ struct RunQueues {
 
     func nextToFilter(_ rank: Int) -> BatchID? { queues[rank].toFilter.next }
 
-    /// Called when the virtual time of a batch has changed. Sets the virtual time of its rank to the same value.
+    /// Called when the virtual time of a batch has changed. Sets the virtual time of the batch's rank to the same
+    /// value.
     mutating func served(_ batch: LocalBatch) { queues[batch.rank].virtualTime = batch.virtualTime }
 
     mutating func changed(_ id: BatchID, from before: Share, to after: inout LocalBatch) {

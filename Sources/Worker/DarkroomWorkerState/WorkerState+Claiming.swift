@@ -114,7 +114,7 @@ extension WorkerState {
             && occupying(from: priority) < Self.maxHeld
     }
 
-    /// The number of operations of a priority and all higher priorities that count for ``maxHeld``.
+    /// The number of operations that count for ``maxHeld``, of a priority and all higher priorities.
     private func occupying(from priority: BatchPriority) -> Int {
         leases.all.count {
             operations[$0]?.isIdling != true && controls.controls(of: $0.batch).priority >= priority

@@ -12,9 +12,9 @@
 /// has no other open files. Returns the process id, or -1 with errno.
 pid_t csystem_spawn_bound(char *const arguments[], char *const environment[], int log_descriptor, int folder_descriptor);
 
-/// Starts `arguments[0]` as a child that may outlive this process, with an empty signal mask and in this process's
-/// group. `input` is the standard input of the child. Its standard output and error are this process's standard error.
-/// The child has no other open files. Returns the process id, or -1 with errno.
+/// Starts `arguments[0]` as a child with an empty signal mask, in this process's group. The child may outlive this
+/// process. `input` is the standard input of the child. Its standard output and error are this process's standard
+/// error. The child has no other open files. Returns the process id, or -1 with errno.
 pid_t csystem_spawn_command(char *const arguments[], char *const environment[], int input);
 
 /// Starts a program, usually this one (`/proc/self/exe`), as a confined child that the kernel kills when the calling
@@ -133,7 +133,7 @@ struct csystem_confinement csystem_available_confinement(void);
 /// syncfs(2): makes all data written to the file system of `descriptor` durable. Returns 0, or -1 with errno.
 int csystem_syncfs(int descriptor);
 
-/// The flag O_PATH of open(2), which opens a folder without read permission.
+/// The flag O_PATH of open(2), with which a folder can be opened without read permission.
 extern const int csystem_path_only;
 
 /// openat2(2) with RESOLVE_BENEATH and RESOLVE_NO_SYMLINKS: opens `path` relative to `folder`, and follows no links.

@@ -1,9 +1,9 @@
 /// Decodes the body of an HTTP response that has content codings, part by part and in bounded memory.
 ///
 /// DESIGN. libcurl could decode a body, but it accepts a body that ends too early. While a transfer is paused, libcurl
-/// also keeps the decoded bytes of its read buffer. These bytes may be more than a thousand times as many as the buffer
-/// holds. libcurl also fails for a coding that it does not know, and for a picture without the coding that the server
-/// names.
+/// also keeps the decoded bytes of its read buffer. The decoded bytes may need more than a thousand times the space of
+/// the buffer. libcurl also fails for a coding that it does not know, and for a picture without the coding that the
+/// server names.
 ///
 /// The caller pulls the decoded bytes in blocks. The decoder decodes a block when the caller asks for the block. For
 /// each coding, the decoder keeps one block in memory. A small body may decode to a very large body, whose blocks take

@@ -31,7 +31,7 @@ struct HostCondition {
     /// A lonely refusal is a status 503 although no other request was under way and the rate was low. After this many
     /// lonely refusals, a status 503 counts as a failure of the photo, and not as a refusal.
     private static let mostLonelyRefusals = 3
-    /// The time for which a status 503 counts as a failure of the photo, from the first lonely refusal on.
+    /// After the first lonely refusal, a status 503 can count as a failure of the photo for this time.
     private static let lonelyTime = Duration.seconds(120)
     /// After this many bodies in a row that were sent too slowly, the host is slow.
     private static let mostSlow = 2

@@ -31,7 +31,8 @@ final class WebhookDelivery: Sendable {
     private struct State {
         /// The due webhooks that this worker may deliver, oldest first.
         var pending: [DueWebhook] = []
-        /// The servers of the webhooks that are being delivered, by the webhook's member of the sorted set in Redis.
+        /// The webhooks that are being delivered. The key is the member of the webhook in the sorted set in Redis, and
+        /// the value is the server of the webhook.
         var underway: [String: String] = [:]
         /// The next search starts at the due time `time`, and skips the `read` webhooks with this due time that earlier
         /// searches have read.
