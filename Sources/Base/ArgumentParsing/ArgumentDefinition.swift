@@ -15,7 +15,7 @@ struct ArgumentDefinition {
     var shortName: Character?
     let valueName: String
     let help: String
-    /// Other names that users may try, without dashes. If a user gives such a name, the error suggests this option.
+    /// Other names, without dashes, that users may try. If a user gives such a name, the error suggests this option.
     var synonyms: [String] = []
     /// The environment variable that gives the value if the command line does not.
     var environment: String?
@@ -55,7 +55,8 @@ protocol DeclaredGroup {
 }
 
 extension ParsableArguments {
-    /// The definitions of the properties, in their order. The parser sets the properties through these definitions.
+    /// The definitions of the properties, in the order of the declarations. The parser sets the properties through
+    /// these definitions.
     func sections(title: String = "Options") -> [ArgumentSection] {
         var own = ArgumentSection(title: title, definitions: [])
         var groups: [ArgumentSection] = []

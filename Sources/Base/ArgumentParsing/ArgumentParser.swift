@@ -11,7 +11,7 @@ struct ArgumentParser {
 
     /// Advice that the command and the program give about mistakes.
     struct Advice {
-        /// For an option that the command does not have: its name without dashes, and the word after it.
+        /// For an option that the command does not have: the name of this option without dashes, and the next word.
         var onUnknownOption: (_ name: String, _ value: String?) -> OptionAdvice? = { _, _ in nil }
         /// For an option that only other commands have. Called only if no other advice was found.
         var onOptionOfOthers: (_ name: String) -> String? = { _ in nil }
@@ -143,7 +143,7 @@ struct ArgumentParser {
         definitions.first { $0.kind != .positional && matches($0) }
     }
 
-    /// Reports an option that the command does not have, with the option that the user may have meant.
+    /// Reports an option that the command does not have, and suggests the option that the user may have meant.
     private mutating func refuse(
         _ shown: String, _ name: String, _ attached: String?, _ rest: inout ArraySlice<String>
     ) {

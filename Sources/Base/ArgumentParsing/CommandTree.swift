@@ -1,6 +1,7 @@
 import DarkroomText
 
-/// The commands of a program. Finds the command that a command line names, and parses its arguments.
+/// The commands of a program. Finds the command that is named in a command line, and parses the arguments of this
+/// command.
 struct CommandTree {
     let root: any ParsableCommand.Type
 

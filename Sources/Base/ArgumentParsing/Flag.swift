@@ -13,7 +13,7 @@ package struct Flag: DeclaredArgument, Sendable {
     /// - Parameters:
     ///   - name: The name of the flag.
     ///   - help: A sentence that says what the flag does.
-    ///   - synonyms: Other names that users may try, without dashes.
+    ///   - synonyms: Other names, without dashes, that users may try.
     package init(name: NameSpecification = .long, help: String, synonyms: [String] = []) {
         self.name = name
         self.help = help

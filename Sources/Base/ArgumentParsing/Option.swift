@@ -6,7 +6,7 @@ package enum NameSpecification: Sendable {
     case long
     /// The name of the property and its first letter: `output` is `--output` and `-o`.
     case shortAndLong
-    /// A name that differs from the property's name, without dashes.
+    /// The name of the option, written without dashes, if it differs from the name of the property.
     case customLong(String, short: Character? = nil)
 
     func names(ofProperty property: String) -> (long: String, short: Character?) {
@@ -39,7 +39,7 @@ package struct Option<Value: Sendable>: DeclaredArgument, Sendable {
     ///   - help: A sentence that says what the option does.
     ///   - valueName: The name of the value in the help.
     ///   - environment: The environment variable that is read if the option is not given.
-    ///   - synonyms: Other names that users may try, without dashes.
+    ///   - synonyms: Other names, without dashes, that users may try.
     package init(
         name: NameSpecification = .long, help: String, valueName: String = "value", environment: String? = nil,
         synonyms: [String] = []

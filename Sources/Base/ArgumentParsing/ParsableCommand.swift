@@ -24,7 +24,7 @@ package protocol ParsableArguments: Sendable {
 
 /// Advice for an option that a command does not have.
 package struct OptionAdvice: Sendable {
-    /// The text that says what to write instead, without a full stop.
+    /// The text, without a full stop, that says what to write instead.
     let text: String
     /// Whether the word after the option is its value.
     let usesValue: Bool
@@ -103,7 +103,7 @@ extension ParsableCommand {
 
     package static func text(of error: any Error) -> String { "\(error)" }
 
-    /// Parses the arguments of this command. They do not include the name of the program.
+    /// Parses the arguments of this command. `arguments` excludes the name of the program.
     ///
     /// - Throws: ``CommandExit`` with the output, for usage errors and for requests for help.
     package static func parse(
@@ -115,8 +115,8 @@ extension ParsableCommand {
         return command
     }
 
-    /// Finds the subcommand that the arguments of a program name, and parses its arguments. They do not include the
-    /// name of the program.
+    /// Finds the subcommand that is named in the arguments of a program, and parses the arguments of the subcommand.
+    /// `arguments` excludes the name of the program.
     ///
     /// - Throws: ``CommandExit`` with the output, for usage errors and for requests for help.
     package static func parseAsRoot(

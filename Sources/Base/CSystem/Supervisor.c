@@ -4,8 +4,8 @@
 // - adopts the processes that its command leaves behind (PR_SET_CHILD_SUBREAPER), even from other sessions, and kills
 //   them when the command has ended. The worker cannot adopt these processes itself: the program that contains the
 //   worker may have other children, so the worker could not tell which process belongs to which command.
-// - kills the command and all its processes when the worker closes the connection or ends for any reason, and removes
-//   the temporary folder of the command.
+// - kills the command and all its processes, and removes the temporary folder of the command, when the worker closes
+//   the connection or ends for any reason.
 // - has little memory, and starts commands with vfork(2). Therefore the cost of starting a command does not depend on
 //   the memory of the worker.
 //

@@ -74,7 +74,7 @@ package final class GzipReader {
         }
     }
 
-    /// Begins the next member, if there is one. Skips the zeros after the last member, which are padding on tapes.
+    /// Begins the next member, if there is one. Skips zeros after the last member: tapes contain such padding.
     private func beginNextMember() throws(CodingError) {
         while stream.pointee.avail_in > 0, stream.pointee.next_in.pointee == 0 {
             state = .padding

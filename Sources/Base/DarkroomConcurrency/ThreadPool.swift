@@ -12,7 +12,8 @@ package final class ThreadPool: Sendable {
 
         mutating func next() -> (@Sendable () -> Void)? {
             guard let job = jobs.first else { return nil }
-            // An ArraySlice keeps an element after `removeFirst`. A job may hold much memory, so set it to nil first.
+            // An ArraySlice keeps an element after `removeFirst`. A job may hold much memory, so the element is set to
+            // nil first.
             jobs[jobs.startIndex] = nil
             jobs.removeFirst()
             return job

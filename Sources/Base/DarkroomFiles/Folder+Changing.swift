@@ -67,9 +67,9 @@ extension Folder {
         }
     }
 
-    /// Opens a folder whose path is relative to this one. Creates missing folders of the path with the mode of their
-    /// parent folder, and with its owner and group if this process may set them. Therefore, the same users can write to
-    /// the new folders and to the parent folder.
+    /// Opens a folder whose path is relative to this one. Creates missing folders of the path. A new folder gets the
+    /// mode of its parent folder and, as far as this process may set them, the owner and the group of the parent
+    /// folder. Therefore, the same users can write to the new folders and to the parent folder.
     package func makeFolderLikeParent(_ path: String) throws(SystemFailure) -> Folder {
         var folder = try self.folder("")
         for component in Path.components(of: path) {

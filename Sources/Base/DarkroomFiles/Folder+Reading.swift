@@ -2,10 +2,10 @@ import Glibc
 
 /// Lists a folder and reads its files.
 extension Folder {
-    /// The names in the folder without `.` and `..`, in no particular order. Invalid UTF-8 is replaced with U+FFFD; a
-    /// name with such a replacement cannot be used to open the file.
+    /// The names in the folder, excluding `.` and `..`, in no particular order. Invalid UTF-8 is replaced with U+FFFD;
+    /// a name with such a replacement cannot be used to open the file.
     package func names() throws(SystemFailure) -> [String] {
-        // readdir(3) changes the position of the descriptor that it reads, so it gets a separate descriptor.
+        // readdir(3) changes the position of the descriptor that it reads, so readdir(3) gets a separate descriptor.
         let copy = try open("", O_RDONLY | O_DIRECTORY)
         guard let stream = fdopendir(copy) else {
             defer { close(copy) }
@@ -60,7 +60,7 @@ extension Folder {
     }
 }
 
-/// The names in an open folder without `.` and `..`, in no particular order.
+/// The names in an open folder, excluding `.` and `..`, in no particular order.
 /// - Parameter stream: The result of opendir(3).
 package func namesOfEntries(in stream: OpaquePointer) throws(SystemFailure) -> [[UInt8]] {
     var names: [[UInt8]] = []

@@ -38,7 +38,7 @@ package final class Folder: Sendable {
     /// - Parameters:
     ///   - path: The path relative to the folder; "" is the folder itself.
     ///   - flags: The flags of open(2). `O_CLOEXEC` is always added.
-    /// - Returns: A descriptor. The caller closes it.
+    /// - Returns: A descriptor, which the caller closes.
     package func open(
         _ path: String, _ flags: Int32, mode: mode_t = 0, attempted: String = "open"
     ) throws(SystemFailure) -> Int32 {
@@ -111,7 +111,7 @@ package final class Folder: Sendable {
         }
     }
 
-    /// Opens the subfolder `name`. Creates it with mode 0700 if it is missing.
+    /// Opens the subfolder `name`. Creates a missing subfolder with mode 0700.
     /// - Throws: ``SystemFailure`` if another user owns the subfolder, or if its mode allows access to other users.
     package func makePrivateFolder(_ name: String) throws(SystemFailure) -> Folder {
         let folder = try makeFolder(name, mode: 0o700)
@@ -119,7 +119,8 @@ package final class Folder: Sendable {
         return folder
     }
 
-    /// Calls `body` with the last component of the path, and with the descriptor of the folder that contains it.
+    /// Calls `body` with the last component of the path, and with the descriptor of the folder that contains this
+    /// component.
     func inParent<Value>(
         of path: String, _ attempted: String, _ body: (Int32, String) throws(SystemFailure) -> Value
     ) throws(SystemFailure) -> Value {

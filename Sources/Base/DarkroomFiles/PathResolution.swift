@@ -9,7 +9,7 @@ enum PathResolution {
     /// container runtimes without openat2.
     case stepwise
 
-    /// `O_PATH`, which opens the folders of a path without read permission.
+    /// `O_PATH`: with this flag, the folders of a path can be opened without read permission.
     static let pathOnly = csystem_path_only
 
     /// The method that this system supports.

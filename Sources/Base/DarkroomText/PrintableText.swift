@@ -11,8 +11,8 @@
 ///   visible form (Unicode: default ignorable), such as zero-width spaces, tags, fillers and the soft hyphen.
 ///
 /// Scripts and emoji need joiners between visible non-Latin characters, and variation selectors directly after such a
-/// character. There, these code points are not escaped. In Swift strings, U+FFFD has already replaced invalid UTF-8 and
-/// unpaired surrogates.
+/// character. In these positions, joiners and variation selectors are not escaped. In Swift strings, U+FFFD has already
+/// replaced invalid UTF-8 and unpaired surrogates.
 package enum PrintableText {
     /// The format of escapes.
     package enum Form: Sendable {

@@ -93,7 +93,8 @@ package struct MetricsText: Sendable {
 
     private mutating func append(_ text: String) { bytes += text.utf8 }
 
-    /// Appends text in which backslashes and line feeds are escaped, and `quotes` if it is the value of a label.
+    /// Appends text, and escapes its backslashes and line feeds. If `quotes` is true, as for the value of a label, also
+    /// escapes quotation marks.
     private mutating func appendEscaped(_ text: String, quotes: Bool) {
         for byte in text.utf8 {
             switch byte {

@@ -51,7 +51,7 @@ package struct MetricsService: HTTPService {
             return HTTPResponse(headers: [("Content-Type", MetricsText.contentType)], body: .bytes(metrics()))
         case .healthz: return HTTPResponse(status: 200, text: "ok\n")
         case .readyz:
-            // The reason is in the log; it may contain the address of Redis.
+            // The response omits the reason, which may contain the address of Redis. The log shows the reason.
             return canWork()
                 ? HTTPResponse(status: 200, text: "ok\n") : HTTPResponse(status: 503, text: "not ready; see the log\n")
         }

@@ -13,7 +13,8 @@ struct ConnectionRoom {
     let comfortable: Int
     /// If more connections are open, connections younger than ``youth`` are also closed.
     let nearlyFull: Int
-    /// The largest number of connections of strangers from one network, unless they are younger than ``youth``.
+    /// The largest number of connections of strangers from one network. If there are more, the server closes the
+    /// oldest, except connections younger than ``youth``.
     let strangersOfANetwork: Int
     private let patience: Duration
 

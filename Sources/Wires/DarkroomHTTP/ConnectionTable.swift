@@ -2,12 +2,13 @@ internal import CMicrohttpd
 import DarkroomConcurrency
 internal import Glibc
 
-/// The phase of each connection, and its beginning. Closes connections of clients that are too slow.
+/// The phase of each connection, and the time at which this phase began. Closes connections of clients that are too
+/// slow.
 ///
 /// libmicrohttpd only closes connections on which no byte is transferred, so a client that sends a byte now and then
 /// could keep its connection for ever. libmicrohttpd also does not check the connection of a stream that waits for its
-/// next message. Without ``enforce()``, the server would notice only when it sends the next message that the client of
-/// a stream has closed its connection.
+/// next message. Without ``enforce()``, a server that has no message to send would not notice that the client of a
+/// stream has closed the connection.
 final class ConnectionTable: Sendable {
     enum Phase {
         /// The head of a request has not arrived.
@@ -82,7 +83,7 @@ final class ConnectionTable: Sendable {
             return state.open
         }
         guard open > room.comfortable else { return }
-        // If clients connect faster than the thread `http-deadlines` makes room, new clients would wait for it.
+        // This method also makes room, because clients may connect faster than the thread `http-deadlines` makes room.
         let isDue = madeRoom.withLock { last in
             if let last, .now - last < .milliseconds(20), open <= room.nearlyFull { return false }
             last = .now

@@ -12,7 +12,7 @@ package final class HTTPExchange: Sendable {
         self.transaction = transaction
     }
 
-    /// Whether the client has closed its connection, or the direction to the server. False if this is not known.
+    /// Whether the client has closed its connection, or has shut down its sending side. False if this is not known.
     package var clientHasLeft: Bool { transaction.clientHasLeft }
 
     deinit { transaction.respond(HTTPResponse(status: 500, text: "no response\n")) }  // ignored after `respond`
@@ -52,8 +52,8 @@ final class Transaction: @unchecked Sendable {
     private var closes = false
     /// Whether the body counts against ``HTTPServerLimits/bodyFiles``.
     private var hasBodyFile = false
-    /// The number of bytes that may still be read and discarded after a body could not be stored. They are read because
-    /// libmicrohttpd cannot respond before the end of the body.
+    /// The number of bytes that may still be read and discarded after a body could not be stored. These bytes are read
+    /// because libmicrohttpd cannot respond before the end of the body.
     private var discarded = 0
     private let answer = Locked(Answer())
 

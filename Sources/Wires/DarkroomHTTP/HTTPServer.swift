@@ -28,10 +28,11 @@ package struct HTTPServerLimits: Sendable {
     /// The largest number of bytes of the head of a request.
     package var headBytes = 32_768
     /// The time that a client may take for the head of a request, or for receiving a message of a stream. For a body or
-    /// a response, the client gets this time in addition to the time at the slowest rate.
+    /// a response, the client gets this time in addition to the time that the bytes take at the rate
+    /// ``slowestBytesPerSecond``.
     package var patience = Duration.seconds(20)
-    /// For a body or a response of a client that the service does not know, this time is used instead of ``patience``
-    /// if it is shorter. Such clients send nothing larger than a login.
+    /// If this time is shorter than ``patience``, it replaces ``patience`` for a body or a response of a client that
+    /// the service does not know. Such clients send nothing larger than a login.
     package var patienceWithStrangers = Duration.seconds(5)
     /// The networks of proxies. A proxy forwards connections of many clients.
     package var proxies: Set<ClientNetwork> = []
@@ -208,7 +209,7 @@ final class ServerCore: Sendable {
         }
     }
 
-    /// Must be called when a response that ``begin()`` has counted is made.
+    /// Must be called when the service has made a response that ``begin()`` has counted.
     func finish() {
         let isLast = state.withLock { state in
             state.handling -= 1

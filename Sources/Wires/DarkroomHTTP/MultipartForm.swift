@@ -24,7 +24,7 @@ package struct MultipartForm: Sendable {
     private static let mostParts = 200
     private static let headBytes = 4096
 
-    /// Reads a form from a file, and copies the files in it to new files in the same folder.
+    /// Reads a form from a file, and copies the files in the form to new files in the folder of `body`.
     /// - Parameter maxFieldBytes: the maximum number of bytes of all fields that are not files.
     package init(_ body: UploadedFile, boundary: String, maxFieldBytes: Int) throws(Failure) {
         guard (1...70).contains(boundary.utf8.count) else { throw Self.invalid("its boundary is missing") }

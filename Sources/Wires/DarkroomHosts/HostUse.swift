@@ -1,4 +1,4 @@
-/// The use of a host by a worker, and the facts that it has learned about the host since the last exchange.
+/// The use of a host by a worker, and the facts that the worker has learned about the host since the last exchange.
 package struct HostUse: Sendable, Equatable {
     /// The change of a number.
     package enum Change: Sendable, Equatable {
@@ -11,7 +11,7 @@ package struct HostUse: Sendable, Equatable {
     package var running = 0
     /// The number of requests that the worker wants to have under way; 0: the worker no longer needs the host.
     package var wanted = 0
-    /// The number of simultaneous requests that suits the host, as far as the worker has learned it.
+    /// The number of simultaneous requests that suits the host, as far as the worker has learned this number.
     package var limit: Int
     /// The largest number of requests that the worker may ever have under way.
     package var most: Int

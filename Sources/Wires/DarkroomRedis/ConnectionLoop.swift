@@ -35,7 +35,7 @@ final class ConnectionLoop {
     /// The maximum number of consecutive redirections. More redirections mean that the nodes disagree about the node
     /// that holds the keys.
     private static let mostRedirections = 5
-    /// When this many bytes are queued for sending, the loop reads replies before it queues more.
+    /// When this many bytes are queued for sending, the loop reads replies before it queues more bytes.
     private static let batchBytes = 256 * 1024
 
     /// - Parameter onReconnect: called after each connection except the first.

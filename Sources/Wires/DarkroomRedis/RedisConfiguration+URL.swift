@@ -81,11 +81,12 @@ extension RedisConfiguration {
         }
         let shown: String
         if let at = rest.lastIndex(of: Mark.at) {
-            // Text without a colon is hidden, because it may be a password whose colon is missing.
+            // Text without a colon is hidden, because it may be a password before which the colon was forgotten.
             let user = rest[..<at].firstIndex(of: Mark.colon).map { Substring(rest[...$0]) } ?? ""
             shown = "\(user)***\(Substring(rest[at...]))"
         } else if let colon = rest.firstIndex(of: Mark.colon), rest.first != Mark.bracket, !hasOnlyPorts(rest) {
-            // Text in the position of a port is hidden, because it may be a password whose host is missing.
+            // Text in the position of a port is hidden, because it may be a password after which the host was
+            // forgotten.
             shown = "\(Substring(rest[...colon]))***"
         } else {
             shown = String(Substring(rest))

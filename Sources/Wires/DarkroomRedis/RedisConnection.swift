@@ -59,8 +59,8 @@ package final class RedisConnection: Sendable {
         }
     }
 
-    /// Returns a completion that calls `completion`, and also passes the time of the call to the observer if the server
-    /// has replied to all commands.
+    /// Returns a completion that calls `completion`, and also passes the duration of the call to the observer if the
+    /// server has replied to all commands.
     private func observed(
         _ completion: @escaping @Sendable ([Result<RedisValue, RedisError>]) -> Void
     ) -> @Sendable ([Result<RedisValue, RedisError>]) -> Void {
@@ -92,7 +92,7 @@ package final class RedisConnection: Sendable {
 
     /// Closes the connection. Commands in flight and later commands fail with ``RedisError/Code/closed``.
     ///
-    /// Blocks until the connection's thread has ended. If the thread is connecting, this can take as long as the
+    /// Blocks until the connection's thread has ended. If the thread is connecting, this call can take as long as the
     /// connect timeout. Inside a completion, the function returns at once.
     package func close() {
         mailbox.post(.close)

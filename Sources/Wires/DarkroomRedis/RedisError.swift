@@ -92,6 +92,6 @@ extension RedisError {
     ])
 
     /// The first words of error replies from a server that cannot execute commands now. After such a reply, the client
-    /// connects again, to another server if it knows one.
+    /// connects again, to another server if the client knows one.
     static let misplacedReplies: Set = ["READONLY", "LOADING", "MASTERDOWN", "CLUSTERDOWN"]
 }

@@ -1,7 +1,7 @@
 internal import CCrypto
 
-/// A Lua script. Each connection loads the script when it connects, and sends the source again if the server has lost
-/// it.
+/// A Lua script. Each connection loads the script when it is established, and sends the source again if the server has
+/// lost the script.
 package struct RedisScript: Sendable, Equatable {
     package let name: String
     package let source: [UInt8]

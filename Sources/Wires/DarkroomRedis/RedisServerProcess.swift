@@ -9,7 +9,7 @@ import Foundation
 package final class RedisServerProcess: Sendable {
     /// The configuration for connections to this server through its socket.
     package let configuration: RedisConfiguration
-    /// The path of the server's log: `redis.log` in its folder.
+    /// The path of the server's log: `redis.log` in the folder of the server.
     package let logPath: String
 
     private let child: ChildProcess
@@ -77,7 +77,8 @@ package final class RedisServerProcess: Sendable {
 
     package var processIdentifier: Int32 { child.identifier }
 
-    /// Stops the server with SIGTERM, so that it saves its data as configured, and waits until it has ended.
+    /// Stops the server with SIGTERM, so that the server saves its data as configured, and waits until the server has
+    /// ended.
     package func terminate() { child.terminate() }
 
     private func waitUntilItServes(_ attempted: String) throws(RedisError) {
@@ -136,7 +137,8 @@ private final class ChildProcess: Sendable {
 
             var information = siginfo_t()
             while waitid(P_PID, id_t(identifier), &information, WEXITED | WNOWAIT) != 0 && errno == EINTR {}
-            // The lock is held while the child is reaped, because another process may get the child's id after that.
+            // The lock is held while the child is reaped, because another process may get the child's id as soon as the
+            // child is reaped.
             isRunning.withLock {
                 waitpid(identifier, nil, 0)
                 $0 = false

@@ -50,7 +50,8 @@ package final class RedisSubscription: Sendable {
     ) -> RedisSubscription? {
         guard let finder = ServerFinder(sentinelsOf: configuration) else { return nil }
         return RedisSubscription(finder, channels: ["+switch-master"]) { event in
-            // Announcements before the subscription are lost, so the master may have changed without one.
+            // Announcements before the subscription are lost, so the master may have changed although no announcement
+            // was received.
             if case .disconnected = event { return }
             mailbox.post(.masterMayHaveChanged)
         }

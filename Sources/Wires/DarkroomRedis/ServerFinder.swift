@@ -18,7 +18,7 @@ struct ServerFinder {
             }
     }
 
-    /// Creates a finder that connects to any sentinel that replies, instead of the master; nil if the configuration has
+    /// Creates a finder that connects not to the master, but to any sentinel that replies; nil if the configuration has
     /// no sentinels.
     init?(sentinelsOf configuration: RedisConfiguration) {
         guard case .sentinels(let endpoints, _) = configuration.address, let first = endpoints.first else { return nil }

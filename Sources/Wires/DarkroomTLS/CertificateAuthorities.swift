@@ -21,7 +21,7 @@ package final class CertificateAuthorities: Sendable {
     private struct Reading {
         let number: Int
         /// The parsed authorities; nil if the file has never been readable. If the last reading failed, these are the
-        /// authorities of the reading before.
+        /// authorities of the last successful reading.
         let store: TrustStore?
         let stamps: [FileStamp?]
         var checked: ContinuousClock.Instant
@@ -104,7 +104,7 @@ package final class CertificateAuthorities: Sendable {
     }()
 
     private static func at(_ context: UnsafeMutableRawPointer?) -> CertificateAuthorities {
-        Unmanaged.fromOpaque(context!).takeUnretainedValue()  // `apply` set it
+        Unmanaged.fromOpaque(context!).takeUnretainedValue()  // `apply` sets the context
     }
 
     /// The host and port of the current request of `curl`, excluding user and password.

@@ -16,7 +16,7 @@ final class TLSSessions: Sendable {
 
     private struct Kept {
         var sessions: [String: [UInt8]] = [:]
-        /// The servers in the order in which they were added, as a ring buffer. The oldest one is at `oldest`.
+        /// The servers in the order in which they were added, as a ring buffer. The oldest server is at `oldest`.
         var servers: [String] = []
         var oldest = 0
     }
@@ -92,7 +92,8 @@ final class TLSSessions: Sendable {
         if let link { Unmanaged<Link>.fromOpaque(link).release() }
     }
 
-    /// Connects the `SSL_CTX` of one connection with the sessions of its server. Only the thread of the connection uses it.
+    /// Connects the `SSL_CTX` of one connection with the sessions of its server. Only the thread of the connection uses
+    /// the link.
     private final class Link {
         let sessions: TLSSessions
         let server: String

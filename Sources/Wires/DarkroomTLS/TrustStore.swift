@@ -1,7 +1,8 @@
 internal import CTLS
 import Glibc
 
-/// Parsed certificates of authorities, and the sessions of the servers whose certificates they have signed.
+/// Parsed certificates of authorities, and the sessions of the servers whose certificates these authorities have
+/// signed.
 final class TrustStore: @unchecked Sendable {  // OpenSSL locks the store; it is not changed after `init`
     /// The size in bytes of the largest file that is read. Debian's file has 220 KB.
     static let maxBytes = 16 << 20

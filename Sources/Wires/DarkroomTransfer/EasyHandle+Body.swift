@@ -38,7 +38,7 @@ extension EasyHandle {
         return count(bytes.count) && keep(bytes) ? bytes.count : 0
     }
 
-    /// Takes a part of a body that has content codings. During a pause, the decoder keeps its place in the part.
+    /// Takes a part of a body that has content codings. During a pause, the decoder keeps its position in the part.
     private func take(_ bytes: UnsafeRawBufferPointer, _ decoder: ContentDecoder) -> Int {
         guard count(max(0, bytes.count - bytesCounted)) else { return 0 }
         let unread = UnsafeRawBufferPointer(rebasing: bytes[min(bytesRead, bytes.count)...])
@@ -174,7 +174,8 @@ extension EasyHandle {
 
     private enum Room { case granted, held, denied }
 
-    /// Asks for memory for `count` further bytes of the body and for its decoder, unless it was already granted.
+    /// Asks for memory for `count` further bytes of the body and for its decoder, unless this memory was already
+    /// granted.
     private func room(for count: Int) -> Room {
         let needed = kept + count + (decoder?.mostMemory ?? 0)
         guard let attempt, let mayCarry = attempt.mayCarry, needed > allowance else { return .granted }

@@ -63,7 +63,7 @@ final class EasyHandle {
     var allowance = 0
     /// The time at which the attempt began to wait for permission to keep more bytes; nil if it does not wait.
     var heldSince: ContinuousClock.Instant?
-    /// The total duration of such waits.
+    /// The total duration of the ended waits for permission to keep more bytes.
     private var heldTime = Duration.zero
     /// The number of bytes of the body that libcurl may store while the attempt waits, reserved in ``NetworkShares``.
     var heldBytes = 0
@@ -75,7 +75,7 @@ final class EasyHandle {
     var bytesOfNextAttempt: Int?
 
     /// Creates a handle. Returns nil if there is not enough memory.
-    /// - Parameter held: Called with an attempt that needs memory for `bytes` of its body, and waits for
+    /// - Parameter held: Called with an attempt that needs memory for `bytes` of its body and that waits for
     ///   ``proceed(mayKeep:_:)``.
     init?(
         _ settings: EasySettings, _ shares: NetworkShares,
@@ -120,7 +120,7 @@ final class EasyHandle {
         if !attempt.addresses.isEmpty {
             let target = attempt.request.dialled
             let texts = attempt.addresses.map { $0.bitCount == 128 ? "[\($0)]" : "\($0)" }
-            // libcurl looks for the host name in the form that the URL has, which may end with a dot.
+            // libcurl looks up the host name as it is written in the URL, possibly with a final dot.
             let names = [target.host] + (attempt.request.hop.url.contains("\(target.host).") ? ["\(target.host)."] : [])
             addresses = EasySettings.list(names.map { "+\($0):\(target.port):\(texts.joined(separator: ","))" })
             darkroom_curl_easy_setopt_list(curl, CURLOPT_RESOLVE, addresses)
@@ -260,9 +260,9 @@ final class EasyHandle {
         return false
     }
 
-    /// The header line by which a successful response opts out of the use of its photo; nil if there is no such line.
-    /// Redirects are not checked: they contain no photo, and short links often have `noindex` so that only their
-    /// targets are indexed.
+    /// The header line of a successful response that forbids the use of the photo, such as `X-Robots-Tag: noai`; nil if
+    /// there is none. Redirects are not checked: they contain no photo, and short links often have `noindex` so that
+    /// only their targets are indexed.
     private func optOut(_ rules: OptOut) -> String? {
         darkroom_curl_easy_getinfo_long(curl, CURLINFO_RESPONSE_CODE, &status)
         guard isSuccess else { return nil }
@@ -283,7 +283,7 @@ final class EasyHandle {
         return values
     }
 
-    /// Records for the other attempts of the server whether the response came over HTTP/2.
+    /// Records whether the response came over HTTP/2, for the other attempts to the server.
     @discardableResult
     func noteVersion() -> Bool? {
         let isMultiplexed = isMultiplexed
@@ -374,7 +374,7 @@ final class EasyHandle {
         return now - peer.lastActivity >= settings.configuration.stallTimeout
     }
 
-    /// The duration of the requests of the attempt, excluding the time for which it was held.
+    /// The duration of the requests of the attempt, excluding the time for which the attempt was held.
     func time(_ now: ContinuousClock.Instant) -> Duration {
         (attempt?.request.spent ?? .zero) + (now - started) - heldTime
     }

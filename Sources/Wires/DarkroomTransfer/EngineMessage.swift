@@ -19,7 +19,8 @@ enum EngineMessage {
     /// The exchange of these hosts with other workers has ended. The shares are nil if the other workers could not be
     /// reached.
     case shared([String], [HostShare]?)
-    /// Deferred transfers of a group wait for these hosts. This or another engine continues the transfers later.
+    /// Count these numbers of deferred transfers of a group, by host. This or another engine continues the transfers at
+    /// `until`.
     case deferred([String: Int], group: String, until: ContinuousClock.Instant)
     /// Publish an overview of the hosts.
     case reportHosts

@@ -35,7 +35,8 @@ package struct InvalidHostPattern: Error, CustomStringConvertible {
     package var description: String { "host \"\(text)\": \(problem)" }
 }
 
-/// The hosts to which requests are allowed, by name. `AddressPolicy` checks their addresses.
+/// Decides by the names of hosts to which hosts requests are allowed. `AddressPolicy` checks the addresses of the
+/// hosts.
 struct HostRules: Sendable {
     /// The allowed hosts; empty allows all hosts.
     let allowed: [HostPattern]

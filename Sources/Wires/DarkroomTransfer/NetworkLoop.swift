@@ -5,7 +5,7 @@ import Glibc
 
 // DESIGN
 //
-// The loop uses libcurl's multi_socket interface: libcurl tells the loop for which sockets and until which time it
+// The loop uses libcurl's multi_socket interface: libcurl tells the loop for which sockets and until which time libcurl
 // waits, and the loop tells libcurl which of these sockets are ready. The cost of an iteration depends only on the
 // number of ready sockets. TLS handshakes, up to some milliseconds of processor time each, run on this thread. A
 // handshake delays other attempts of this thread, but it does not delay the thread of the engine, which begins and
@@ -74,8 +74,8 @@ final class NetworkLoop {
         end()
     }
 
-    /// Sets the functions by which libcurl tells the loop for what it waits. libcurl keeps a pointer to this object, so
-    /// the object must exist until ``end()``.
+    /// Sets the functions by which libcurl tells the loop for what libcurl waits. libcurl keeps a pointer to this
+    /// object, so the object must exist until ``end()``.
     private func connect() {
         let context = Unmanaged.passUnretained(self).toOpaque()
         darkroom_curl_multi_setopt_socket_callback(multi, CURLMOPT_SOCKETFUNCTION) { _, socket, action, context, _ in

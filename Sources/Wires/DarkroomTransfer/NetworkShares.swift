@@ -5,19 +5,19 @@ import Glibc
 /// bodies.
 ///
 /// DESIGN. With HTTP/1, a connection carries one attempt at a time, and is closed if the attempt fails. With HTTP/2, a
-/// connection carries many attempts, and libcurl keeps it if one of them fails. Three cases therefore exist only with
-/// HTTP/2:
+/// connection carries many attempts, and libcurl keeps the connection if one of these attempts fails. Three cases
+/// therefore exist only with HTTP/2:
 ///
 /// - A connection is lost, and all its attempts fail. This is one silence of the host. libcurl does not tell which
-///   attempts shared a connection, so all attempts of the host that had begun before the first of these failures count once.
-///   They do not count if the host has answered since they began: many servers close a connection after 1,000 requests,
-///   even if the client has just sent further requests.
+///   attempts shared a connection, so all attempts of the host that had begun before the first of these failures count
+///   once. These failures do not count as a silence if the host has answered since the attempts began: many servers
+///   close a connection after 1,000 requests, even if the client has just sent further requests.
 /// - The network has lost a connection, and no packet tells the system. libcurl would use this connection for all
 ///   further requests, which would all stall. Therefore, if a request stalls and the host has sent nothing to any
 ///   attempt for the same time, the sockets of the host are shut down.
-/// - An attempt ends before its response. libcurl (7.88, 8.14) queues the frame that resets the stream, but sends it only when
-///   it uses the connection again. If no other attempt uses the connection, the server would send the rest of the body
-///   until the buffers are full. Therefore the sockets of the host are also shut down in this case.
+/// - An attempt ends before its response. libcurl (7.88, 8.14) queues the frame that resets the stream, but sends the
+///   frame only when it uses the connection again. If no other attempt uses the connection, the server would send the
+///   rest of the body until the buffers are full. Therefore the sockets of the host are also shut down in this case.
 final class NetworkShares {
     /// A host and port with running attempts.
     final class Peer {

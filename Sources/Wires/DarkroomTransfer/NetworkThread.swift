@@ -9,13 +9,13 @@ final class NetworkThread {
     /// The thread, which starts with the first attempt.
     private var thread: OwnedThread?
 
-    /// Creates the pipe and the epoll instance of the thread immediately. When the thread starts later, the process may
-    /// have no free file descriptors.
+    /// Creates the pipe and the epoll instance of the thread now, because the process may have no free file descriptors
+    /// when the thread starts.
     /// - Parameter maxConnections: the largest number of connections that are kept open, including connections in use.
     /// - Parameter ended: Called on the new thread when an attempt has ended, exactly once for each attempt. Not called
     ///   for attempts that are running when the thread is shut down.
-    /// - Parameter held: Called on the new thread with an attempt that needs memory for `bytes` of its body, and waits for
-    ///   ``proceed(_:mayKeep:)``.
+    /// - Parameter held: Called on the new thread with an attempt that needs memory for `bytes` of its body and that
+    ///   waits for ``proceed(_:mayKeep:)``.
     init(
         _ configuration: TransferConfiguration, _ shares: NetworkShares, maxConnections: Int,
         allows: @escaping @Sendable (IPAddress) -> Bool,

@@ -12,7 +12,7 @@ struct OptOut {
         "unavailable_after", "max-snippet", "max-image-preview", "max-video-preview",
     ]
 
-    /// The names by which a server may address this program, in lower case.
+    /// The names, in lower case, by which a server may address this program.
     private let agents: Set<String>
 
     /// - Parameter userAgent: the `User-Agent` of the requests. Its product name is the name by which servers address

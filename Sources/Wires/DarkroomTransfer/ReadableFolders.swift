@@ -8,7 +8,8 @@ package struct ReadableFolders: Sendable {
     let folders: [String]
     let maxBytes: Int
 
-    /// The reason why the file at a `file:` URL must not be read; nil if it may be read, and for other URLs.
+    /// The reason why the file at a `file:` URL must not be read; nil if the file may be read, or if the URL has
+    /// another scheme.
     /// - Parameter folders: the folders from which this process may read files. Links are resolved.
     package static func denial(of url: String, folders: [String]) -> TransferError? {
         do throws(TransferError) {

@@ -40,7 +40,7 @@ struct Redirects {
     /// Returns the request for a redirect to `location`, an absolute URL.
     ///
     /// Credentials and headers that belong to the origin of the first URL are not sent to other origins. If `location`
-    /// contains a user and a password, they are sent to its host.
+    /// contains a user and a password, these are sent to the host of `location`.
     mutating func follow(_ location: String) throws(TransferError) -> Hop {
         count += 1
         guard count <= limit else {

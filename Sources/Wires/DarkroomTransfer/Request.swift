@@ -25,12 +25,12 @@ struct Request: Sendable {
         proxy = settings.proxy.map { ($0.host, $0.port) }
     }
 
-    /// The host name whose addresses the request needs; nil if it connects to an address.
+    /// The host name whose addresses the request needs; nil if the request connects to an address.
     var name: String? {
         dialled.host.hasPrefix("[") || IPAddress(dialled.host) != nil ? nil : dialled.host
     }
 
-    /// The request to which the redirect to `location` leads. `way` contains the requests before it.
+    /// The request to which the redirect to `location` leads. `way` contains the requests before the redirect.
     func following(
         _ location: [UInt8], way: [RequestStop], hasBeenPublic: Bool, cookies: [String], spent: Duration,
         _ settings: Settings

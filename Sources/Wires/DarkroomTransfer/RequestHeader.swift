@@ -91,9 +91,9 @@ package struct RequestHeader: Sendable, Hashable {
 /// Makes headers for one request of a transfer, for instance a signature that depends on the URL and on the time.
 ///
 /// The engine calls this function before the first request of each attempt, and before each redirected request to the
-/// scheme, host and port of the transfer's own URL. It does not call the function for requests to other servers. The
-/// call comes on a network thread, so the function must not block. Returned headers with a host pattern are sent only
-/// under the conditions of ``RequestHeader``. The header lines must not contain line ends.
+/// scheme, host and port of the transfer's own URL. The engine does not call the function for requests to other
+/// servers. The call comes on a network thread, so the function must not block. Returned headers with a host pattern
+/// are sent only under the conditions of ``RequestHeader``. The header lines must not contain line ends.
 /// - Parameter url: the URL of the request as it is sent, including user and password if the URL has them.
 package typealias HeaderMaker = @Sendable (_ url: String) -> [RequestHeader]
 

@@ -33,18 +33,20 @@ package struct TransferConfiguration: Sendable {
     package var maxBytes = 64 << 20
     /// The largest number of redirects in one attempt.
     package var maxRedirects = 5
-    /// The largest number of further attempts after temporary failures of a transfer. Each of them must begin within
-    /// ``retryTime`` after the first failure. Refusals and silence of a host do not count, see ``patience``.
+    /// The largest number of further attempts after temporary failures of a transfer. Each further attempt must begin
+    /// within ``retryTime`` after the first failure. Refusals and silence of a host do not count, see ``patience``.
     package var retries = 100
     package var retryTime: Duration = .seconds(90)
-    /// The pauses before these attempts; the last pause is repeated. Each pause is shortened at random by up to half.
+    /// The pauses before the further attempts that ``retries`` limits; the last pause is repeated. Each pause is
+    /// shortened at random by up to half.
     package var retryPauses: [Duration] = [.seconds(1), .seconds(5), .seconds(20), .seconds(60)]
     /// Header lines such as `Accept: image/*`, which are sent with every request to their hosts. A ``HeaderMaker``
     /// makes headers that differ for each request.
     ///
     /// A header with a host pattern is sent only to matching hosts, also after redirects, and never after a redirect
-    /// from `https:` to `http:`. A header without a pattern may be a secret, so after a redirect to another scheme,
-    /// host or port only `Accept...:`, `User-Agent:`, `Cache-Control:` and `DNT:` are sent.
+    /// from `https:` to `http:`. A header without a pattern may be a secret. Therefore, after a redirect to another
+    /// scheme, host or port, such a header is sent only if it is `Accept...:`, `User-Agent:`, `Cache-Control:` or
+    /// `DNT:`.
     package var headers: [RequestHeader] = []
     package var userAgent = "darkroom"
     /// The value of `Accept`, unless one of ``headers`` sets it; nil: `*/*`.

@@ -85,13 +85,13 @@ package final class TransferEngine: Sendable {
     /// Lets only transfers of this and higher priorities begin. Running transfers continue.
     package func open(fromPriority lowest: Int) { mailbox.post(.open(lowestPriority: lowest)) }
 
-    /// Calls ``TransferSteps/mayCarry`` again for the transfers to which it returned false. First come all transfers
-    /// that keep a part of their bodies. The others follow in the order of their priorities, until `mayCarry` returns
-    /// false again.
+    /// Calls ``TransferSteps/mayCarry`` again for the transfers for which it has returned false. First come all
+    /// transfers that keep a part of their bodies. The others follow in the order of their priorities, until `mayCarry`
+    /// returns false again.
     package func resume() { mailbox.post(.resume) }
 
-    /// Counts deferred transfers of `group`, which this or another engine continues at `due`. Until then, they count as
-    /// waiting in ``hosts``.
+    /// Counts deferred transfers of `group`, which this or another engine continues at `due`. Until then, the deferred
+    /// transfers count as waiting in ``hosts``.
     /// - Parameter waiting: the number of transfers by host.
     package func count(deferred waiting: [String: Int], group: String, until due: ContinuousClock.Instant) {
         mailbox.post(.deferred(waiting, group: group, until: due))

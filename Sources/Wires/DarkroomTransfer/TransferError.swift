@@ -11,7 +11,7 @@ package struct TransferError: Error, Sendable, Equatable, CustomStringConvertibl
         case addressDenied
         /// The host name could not be resolved.
         case nameNotFound
-        /// No connection could be established, or it was lost before the response.
+        /// No connection could be established, or the connection was lost before the response.
         case connectFailed
         /// The TLS handshake or the check of the server's certificate failed.
         case tlsFailed
@@ -34,7 +34,8 @@ package struct TransferError: Error, Sendable, Equatable, CustomStringConvertibl
         case tooManyRedirects
         /// The body is too large: its Content-Length, the received bytes, or the decoded body exceeds the limit.
         case tooLarge
-        /// The connection or the compressed data ended before the body was complete, or the server sent only a part of it.
+        /// The connection or the compressed data ended before the body was complete, or the server sent only a part of
+        /// the body.
         case truncated
         /// The body does not have the content coding that its header names, or it has too many codings.
         case damagedCoding

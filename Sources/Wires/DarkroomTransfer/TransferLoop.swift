@@ -214,7 +214,8 @@ final class TransferLoop {
     /// Begins an attempt of a transfer that the host book has returned.
     func attempt(_ transfer: Transfer) {
         let now = ContinuousClock.now
-        // If the addresses have expired while the transfer waited for its turn, it uses the expired addresses.
+        // If the addresses have expired while the transfer waited for its turn, the transfer uses the expired
+        // addresses.
         if let name = transfer.request?.name, case .success(let found) = names.known(name, now) {
             transfer.addresses = found
         }
@@ -250,7 +251,7 @@ final class TransferLoop {
         networkThread(of: attempt.host).begin(attempt)
     }
 
-    /// The thread for all attempts of `host`, so that they share its connections.
+    /// The thread for all attempts of `host`, so that these attempts share the connections to the host.
     func networkThread(of host: String) -> NetworkThread {
         networkThreads[Int(UInt(bitPattern: host.hashValue) % UInt(networkThreads.count))]
     }
@@ -289,14 +290,15 @@ final class TransferLoop {
         noteStandstill(of: attempt.host, before: before)
     }
 
-    /// Must be called when the state of a host may have changed. If its photos must fail now, ends its waiting
-    /// transfers. If its standstill has begun or ended or has a new end, reports the new waits of its transfers.
+    /// Must be called when the state of a host may have changed. If the photos of the host must fail now, ends the
+    /// transfers that wait for the host. If the standstill of the host has begun or ended or has a new end, reports the
+    /// new waits of these transfers.
     private func noteStandstill(of host: String, before: ContinuousClock.Instant?) {
         if let verdict = book.verdict(on: host, .now) {
             for waiting in book.removeAll(of: host, .now) { fail(waiting, verdict) }
         } else {
             let end = book.standstill(of: host)
-            // If several requests were under way, each of their refusals may move the end a little.
+            // If several requests were under way, each of their refusals may move the end of the standstill a little.
             if let before, let end, end - before < .seconds(1), before - end < .seconds(1) { return }
             guard end != before else { return }
             for waiting in book.elements(of: host) { reportWait(waiting, until: end) }
@@ -304,7 +306,8 @@ final class TransferLoop {
     }
 
     /// Reports that a transfer waits in the host book.
-    /// - Parameter next: the standstill of its host (``HostBook/standstill(of:)``); nil if the host gets requests.
+    /// - Parameter next: the end of the host's standstill (``HostBook/standstill(of:)``); nil if the host gets
+    ///   requests.
     private func reportWait(_ transfer: Transfer, until next: ContinuousClock.Instant?) {
         transfer.steps.waits?(next.map { .host(until: $0) } ?? .turn, transfer.history)
     }
@@ -344,7 +347,7 @@ final class TransferLoop {
             transfer.history.troubles = RetryHistory.Failures(since: since, count: count)
             guard now - since < configuration.patience else { return fail(transfer, error.code, error.detail) }
             switch outcome.sign {
-            case .refused: begin(transfer)  // the host book knows until when
+            case .refused: begin(transfer)  // the host book knows the end of the wait
             case .unavailable: pause(transfer, for: retries.pause(after: count, using: &generator))
             default: pause(transfer, for: Self.silencePause)
             }

@@ -12,7 +12,7 @@ package protocol PhotoOrigin: Sendable {
     /// returns.
     ///
     /// The origin calls ``PhotoRequest/mayBegin()`` just before it uses the network or a disk; if the result is false,
-    /// the fetch ends with `.cancelled`. An origin whose fetches wait or take long starts each of them in
+    /// the fetch ends with `.cancelled`. An origin whose fetches wait or take long starts each fetch in
     /// ``PhotoRequest/begin(_:)``, so that the fetch can be stopped. A ``Download`` that was not read from a cache has
     /// at least one download attempt.
     func fetch(_ request: PhotoRequest, completion: @escaping FetchCompletion)

@@ -23,7 +23,8 @@ final class Coordination: Sendable {
     /// reports, then claims.
     let isConnected = Locked(false)
     let plan = Locked(ClaimPlan(now: .now))
-    /// The turn counter of the ready queues in the last heartbeat reply. The claim loop reads and clears it.
+    /// The turn counter of the ready queues in the last heartbeat reply. The claim loop reads this value and sets it to
+    /// nil.
     let readyTurn = Locked<Int?>(nil)
     let refusals = Locked(Refusals())
     let leaseGuard = LeaseGuard()
@@ -105,7 +106,7 @@ extension WorkerCore {
     }
 
     /// Logs the end of each of these batches that has finished, unless this worker has an operation of the batch. Reads
-    /// the batches from Redis, and logs nothing if that fails.
+    /// the batches from Redis, and logs nothing if they cannot be read.
     func noteEnd(of batches: Set<BatchID>) {
         guard logger.isEnabled(.info) else { return }
         let left = read { state in batches.filter { !state.hasOperation(of: $0) } }

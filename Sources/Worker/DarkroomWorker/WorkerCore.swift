@@ -100,7 +100,7 @@ final class WorkerCore: Sendable {
                 handle(.downloadEnded(task, nil))  // the operation has been dropped
             }
         case .dropped(let held):
-            // The last reference closes the folder, so it is released after the lock.
+            // The release of the last reference closes the folder, so the reference is released after the lock.
             _ = files.withLock { $0.removeValue(forKey: held) }
         case .outageEnded(let number): outages.withLock { $0.end(number) }
         case .filter(let job):
@@ -159,7 +159,7 @@ final class WorkerCore: Sendable {
         return (operations, held.count - operations.count)
     }
 
-    /// The files of an operation; nil if it does not run in this worker.
+    /// The files of an operation; nil if the operation does not run in this worker.
     func files(of held: HeldOperation) -> OperationFiles? { files.withLock { $0[held] } }
 
     /// Removes the manifest lines that other workers wrote for an operation that has ended in this worker.

@@ -32,9 +32,9 @@ package enum ChangeNotice: Equatable, Sendable {
             self.operations = max(0, min(operations, Self.most))
         }
 
-        /// The average number of workers that should claim. The number of operations limits it, so that a notice has a
-        /// bounded cost in a large cluster. The other workers learn from their next heartbeat that the ready queues
-        /// have changed.
+        /// The average number of workers that should claim. The number of operations limits this average, so that a
+        /// notice has a bounded cost in a large cluster. The other workers learn from their next heartbeat that the
+        /// ready queues have changed.
         package var claimants: Int { min(workers, Self.leastClaimants + 2 * operations) }
 
         /// Whether this worker should claim. Each worker passes a random number, at least 0 and below 1.

@@ -1,10 +1,10 @@
 import DarkroomModel
 
-/// The worker's copy of the controls in Redis (flags, limits, priorities and focuses), which also detects that the
+/// The worker's copy of the controls in Redis: flags, limits, priorities and focuses. This type also detects that the
 /// worker has missed a change.
 ///
 /// Every change has a version: the version of the previous change plus 1. Change notices arrive in order but may get
-/// lost. Each reply of Redis contains the version of its controls. Notices and replies both update this value.
+/// lost. Each reply of Redis contains the version of its controls. Notices and replies both update the copy.
 struct ControlMirror {
     /// The version up to which every change is known; nil before the first heartbeat, and after Redis has lost changes.
     private(set) var known: Int?

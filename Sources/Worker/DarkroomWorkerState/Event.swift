@@ -42,8 +42,8 @@ extension WorkerState {
         /// Asks whether a download may send a request. Granted if the effects contain ``Effect/proceed(isFirst:)``.
         case downloadBegins(PhotoTask)
         /// The first byte of a body has arrived, or a body needs more memory. Asks whether `bytes` of the body may be
-        /// kept. Granted if the effects contain ``Effect/proceed(isFirst:)``; otherwise the downloads ask again after
-        /// ``Effect/resumeDownloads``, in the order of their priorities.
+        /// kept. Granted if the effects contain ``Effect/proceed(isFirst:)``; otherwise the downloads ask again, in the
+        /// order of their priorities, after ``Effect/resumeDownloads``.
         case downloadCarries(PhotoTask, bytes: Int)
         /// A download has finished; `bytes` is its size.
         case downloaded(PhotoTask, bytes: Int)
@@ -105,7 +105,7 @@ extension WorkerState {
         case leaseLost(HeldOperation, expected: Bool)
         /// An operation that was local has ended.
         case left(HeldOperation)
-        /// An operation is no longer local, for any reason. Photos of it may still be running.
+        /// An operation is no longer local, for any reason. Photos of the operation may still be running.
         case dropped(HeldOperation)
         /// Remove the manifest file of an operation, since no line of the file was reported.
         case removeManifest(HeldOperation)

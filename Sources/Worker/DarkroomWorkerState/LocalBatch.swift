@@ -14,7 +14,8 @@ struct LocalBatch {
     var toBegin: [HeldOperation] = []
     /// The number of photos in `toBegin` that have not been started.
     var unbegun = 0
-    /// Downloaded photos that may be filtered, in the order of their filtration, except for photos in the focus.
+    /// Downloaded photos that may be filtered, in the order of their filtration. Photos in the focus are filtered
+    /// first, regardless of their positions.
     var ready: ArraySlice<PhotoTask> = []
     /// Downloaded photos that must not be filtered now, since their operations are held.
     var aside: ArraySlice<PhotoTask> = []

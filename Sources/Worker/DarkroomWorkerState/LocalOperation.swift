@@ -43,7 +43,7 @@ package struct LocalOperation: Sendable {
     private var retries: [Int: RetryHistory]
     /// For each photo in ``retries`` that is not in progress, the time at which a worker stopped working on the photo.
     private var untriedSince: [Int: ContinuousClock.Instant] = [:]
-    /// The earliest time at which the wait of a photo can end, by position.
+    /// For waiting photos, by position: the earliest time at which the wait can end.
     private var waitEnds: [Int: ContinuousClock.Instant] = [:]
     /// The time from which on workers can claim the operation after its release; nil if at once. Set only if the
     /// operation is released because all its photos wait for long.
@@ -104,8 +104,8 @@ package struct LocalOperation: Sendable {
         unbegun = unfinished
         hasPast = claimed.leaseExpiries > 0 || unfinished < stateCodes.count
         isQuarantined = claimed.leaseExpiries >= 2
-        // If the operation is done, all its photos were cancelled one by one while it was queued. The report that ends
-        // the operation is still due.
+        // If the operation is done, all its photos were cancelled one by one while the operation was queued. The report
+        // that ends the operation is still due.
         if isDone { noteFinal() }
     }
 
@@ -201,7 +201,7 @@ package struct LocalOperation: Sendable {
 
     // MARK: Ends of photos
 
-    /// Handles a photo that was cancelled or withdrawn. It may be started again unless it is final.
+    /// Handles a photo that was cancelled or withdrawn. The photo may be started again unless it is final.
     mutating func abandon(index: Int) {
         running -= 1
         let position = position(of: index)
@@ -314,7 +314,7 @@ package struct LocalOperation: Sendable {
             stateCodes[position] = code
             if state == .cancelled { isToReport = true }
         }
-        // The report ends the operation, so it is due even if there are no other changes.
+        // The report ends the operation, so the report is due even if there are no other changes.
         if isDone, isToReport { noteFinal() }
         return overtaken
     }

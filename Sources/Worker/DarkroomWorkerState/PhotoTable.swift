@@ -34,7 +34,7 @@ struct PhotoEntry {
     /// Whether the photo waits for something that other photos do not compete for, such as an answer of a server.
     var isIdle = false
     var bytes = 0
-    /// The bytes of the body that a running download may keep in memory.
+    /// The number of bytes of its body that a running download may keep in memory.
     var reserved = 0
     /// The position of the download in the order of the first bytes, counted from 1; 0 before its first byte.
     var arrival = 0

@@ -53,7 +53,7 @@ struct RunQueues {
         /// The batches, in ascending order of their times.
         var batchesInOrder: [BatchID] { entries.sorted { $0.time < $1.time }.map(\.batch) }
         var isEmpty: Bool { entries.isEmpty }
-        /// The batch with the lowest time; if several batches have it, the batch that was added first.
+        /// The batch with the lowest time; if several batches have this time, the batch that was added first.
         var next: BatchID? { entries.min { $0.time < $1.time }?.batch }
 
         /// Sets the time of a batch. Removes the batch if the time is nil.
@@ -116,7 +116,8 @@ struct RunQueues {
 
     func nextToFilter(_ rank: Int) -> BatchID? { queues[rank].toFilter.next }
 
-    /// Called when the virtual time of a batch has changed. Sets the virtual time of its rank to the same value.
+    /// Called when the virtual time of a batch has changed. Sets the virtual time of the batch's rank to the same
+    /// value.
     mutating func served(_ batch: LocalBatch) { queues[batch.rank].virtualTime = batch.virtualTime }
 
     mutating func changed(_ id: BatchID, from before: Share, to after: inout LocalBatch) {

@@ -11,7 +11,7 @@ package struct StorageOutage: Sendable, Equatable {
     /// The storage that fails as a whole; nil if only ``batch`` waits.
     fileprivate(set) var domain: StorageDomain?
     package fileprivate(set) var batches: Set<BatchID>
-    /// The time since which the worker has had no operation of the waiting batches; nil if it has one.
+    /// The time since which the worker has had no operation of the waiting batches; nil if it has such an operation.
     fileprivate var unusedSince: ContinuousClock.Instant?
 }
 

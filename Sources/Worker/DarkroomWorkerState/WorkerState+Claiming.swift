@@ -73,7 +73,8 @@ extension WorkerState {
     package var claimableDrained: Set<BatchID> { drained.filter { batches[$0]?.isStalled != true } }
 
     /// The batches that a claim excludes: batches whose output cannot be written, and stalled batches. While downloaded
-    /// photos use half of their memory or more, batches with suspended filtrations are also excluded.
+    /// photos use at least half of the memory that the worker allows for them, batches with suspended filtrations are
+    /// also excluded.
     /// - Parameter isForDrained: whether the claim also excludes batches that have photos to start in this worker.
     package func excludedFromClaims(isForDrained: Bool) -> [BatchID] {
         let isFull =
@@ -113,7 +114,7 @@ extension WorkerState {
             && occupying(from: priority) < Self.maxHeld
     }
 
-    /// The number of operations of a priority and all higher priorities that count for ``maxHeld``.
+    /// The number of operations that count for ``maxHeld``, of a priority and all higher priorities.
     private func occupying(from priority: BatchPriority) -> Int {
         leases.all.count {
             operations[$0]?.isIdling != true && controls.controls(of: $0.batch).priority >= priority

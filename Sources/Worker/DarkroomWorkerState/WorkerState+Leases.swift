@@ -50,8 +50,8 @@ extension WorkerState {
         effects += [.schedule(urgently: false), .wakeClaims, .wakeReports]
     }
 
-    /// Removes an operation that has ended. If its photos became final elsewhere, this worker may still be running
-    /// them.
+    /// Removes an operation that has ended. If photos of the operation became final elsewhere, this worker may still be
+    /// running these photos.
     mutating func end(_ held: HeldOperation, _ effects: inout [Effect]) {
         if operations.keys.contains(held) { effects.append(.left(held)) }
         drop(held, &effects)

@@ -10,7 +10,8 @@ extension WorkerState {
     var reserve: Int { 4 * limits.filtrations }
     /// The largest number of photos of a priority and all higher priorities that wait for a host name, a connection,
     /// the first byte or room. A batch starts no photo while its waiting photos are at least four times as many as the
-    /// unused part of this number. Therefore a single batch gets most of these places, and others always find some.
+    /// unused part of this number. Therefore a single batch gets most of these places, and other batches always find
+    /// some places.
     static let maxWaiting = 2_000
     /// The number of waiting photos that a batch may always have.
     static let leastWaiting = 4
@@ -257,8 +258,8 @@ extension WorkerState {
     }
 
     /// The bytes in memory if the requested photos of a rank and all higher ranks arrive. Requests of lower ranks do not
-    /// count, because an urgent photo does not wait for them. While bodies use little memory, most requested photos wait for
-    /// slow or silent hosts, so only a part of them will arrive soon.
+    /// count, because an urgent photo does not wait for these requests. While bodies use little memory, most requested
+    /// photos wait for slow or silent hosts, so only a part of them will arrive soon.
     private func expectedBytes(from rank: Int = 0) -> Int {
         let bytes = photos.bytesHeld + photos.bytesReserved
         let requested = queues.total(\.requested, from: rank) * photos.typicalBytes

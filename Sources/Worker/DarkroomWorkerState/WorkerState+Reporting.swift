@@ -2,7 +2,7 @@ import DarkroomModel
 
 extension WorkerState {
     /// The due reports. A report is due if its operation is done, does not continue, or has a change older than `age`
-    /// (a fifth of `age` if it has photos in the focus, which a user is probably watching).
+    /// (a fifth of `age` if the operation has photos in the focus, which a user is probably watching).
     package func reports(_ now: ContinuousClock.Instant, olderThan age: Duration) -> [Report] {
         leases.local.compactMap { held in
             guard let operation = operations[held], operation.hasNews else { return nil }
@@ -41,7 +41,8 @@ extension WorkerState {
     /// The state codes of the report that starts or ends the crash probe of a photo of a quarantined operation. If the
     /// lease expires between the two reports, Redis charges the expiry to this photo. Nil if no probe is needed, since
     /// the operation makes progress or is not quarantined.
-    /// - Parameter begins: whether the photo is about to start a step that could crash the process, or has ended it.
+    /// - Parameter begins: whether the photo is about to start a step that could crash the process, or has ended this
+    ///   step.
     package func crashProbe(of task: PhotoTask, begins: Bool) -> [UInt8]? {
         guard task.isQuarantined, let operation = operations[task.operation], !operation.hasProgress
         else { return nil }

@@ -5,8 +5,8 @@ import DarkroomModel
 /// DESIGN. A worker takes as many operations as it can use, because Redis cannot know which workers will join later. A
 /// worker without operations that finds none to claim asks the others (``ChangeNotice/idle(_:)``), and each of them
 /// releases up to half of its operations. For a short time, a worker that has released operations claims no operations
-/// of their priority, so that the idle worker can take them (`ClaimPlan.hold(back:until:)`). The idle worker asks again
-/// while it is idle.
+/// of the same or a lower priority, so that the idle worker can take the released operations
+/// (`ClaimPlan.hold(back:until:)`). The idle worker asks again while it is idle.
 extension WorkerState {
     /// Marks for release the operations that an idle worker can take: the lowest priority first, and within a priority
     /// the latest claim first. Operations stay if one of their photos has sent a request, is being filtered, or is not
@@ -32,7 +32,7 @@ extension WorkerState {
     }
 
     /// Whether this worker or another worker could process photos of an operation now. False if all its photos wait for
-    /// servers, or for a user who has suspended their filtration.
+    /// servers, or if all wait for filtrations that a user has suspended.
     private func canProgress(_ held: HeldOperation) -> Bool {
         guard let operation = operations[held] else { return false }
         return !operation.isDone && !operation.isIdling && (operation.photosToBegin > 0 || !operation.isIdle)

@@ -216,7 +216,8 @@ package struct WorkerState: Sendable {
     /// Changes a batch, and updates the load of its priority and its position in the run queues.
     mutating func change(_ id: BatchID, _ body: (inout LocalBatch) -> Void) {
         guard let place = batches.index(forKey: id) else { return }
-        // Does not copy the whole batch: with a copy, the change below would copy the batch's lists of photos.
+        // Reads the share in place. If a copy of the batch existed, the change below would copy the batch's lists of
+        // photos (copy-on-write).
         let before = batches.values[place].share
         let others = queues.total(\.waiting, from: before.rank) - before.load.waiting
         body(&batches.values[place])

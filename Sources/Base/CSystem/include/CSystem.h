@@ -12,21 +12,22 @@
 /// has no other open files. Returns the process id, or -1 with errno.
 pid_t csystem_spawn_bound(char *const arguments[], char *const environment[], int log_descriptor, int folder_descriptor);
 
-/// Starts `arguments[0]` as a child that may outlive this process, with an empty signal mask and in this process's
-/// group. `input` is the standard input of the child. Its standard output and error are this process's standard error.
-/// The child has no other open files. Returns the process id, or -1 with errno.
+/// Starts `arguments[0]` as a child with an empty signal mask, in this process's group. The child may outlive this
+/// process. `input` is the standard input of the child. Its standard output and error are this process's standard
+/// error. The child has no other open files. Returns the process id, or -1 with errno.
 pid_t csystem_spawn_command(char *const arguments[], char *const environment[], int input);
 
 /// Starts a program, usually this one (`/proc/self/exe`), as a confined child that the kernel kills when the calling
 /// *thread* ends. The child may have at most `open_files` open files. It has no core file, an empty signal mask, its
 /// own process group and no new privileges, and it cannot write to files. If the system allows it, the child has its
-/// own user and network namespaces. `socket` is its standard input; its standard output and error are /dev/null. It has
-/// no other open files. Returns the process id, or -1 with errno.
+/// own user and network namespaces. `socket` is the standard input of the child; standard output and error are
+/// /dev/null. The child has no other open files. Returns the process id, or -1 with errno.
 pid_t csystem_spawn_confined(
     const char *program, char *const arguments[], char *const environment[], int socket, int open_files);
 
-/// Starts this program again, as a child with an empty signal mask. `socket` is its standard input; its standard output
-/// and error are /dev/null. It has no other open files. Returns the process id, or -1 with errno.
+/// Starts this program again, as a child with an empty signal mask. `socket` is the standard input of the child;
+/// standard output and error are /dev/null. The child has no other open files. Returns the process id, or -1 with
+/// errno.
 pid_t csystem_spawn_again(char *const arguments[], char *const environment[], int socket);
 
 /// Starts a supervisor: a process of this program that runs commands, one after the other (see Supervisor.c). `socket`
@@ -80,9 +81,9 @@ struct csystem_command_end {
 /// not ended; -1 if the supervisor has ended.
 int csystem_receive_command_end(int supervisor, struct csystem_command_end *end);
 
-/// Waits until a supervisor has ended after its connection was closed, and reaps it. Kills it after `milliseconds`.
-/// `command` is the process id of the supervisor's command; 0 if it has none. If the supervisor was killed, this
-/// function kills the process group of the command.
+/// Waits until a supervisor has ended after its connection was closed, and reaps the supervisor. Kills a supervisor
+/// that is still running after `milliseconds`. `command` is the process id of the supervisor's command; 0 if there is
+/// no command. If the supervisor was killed, this function kills the process group of the command.
 void csystem_end_supervisor(pid_t supervisor, pid_t command, int milliseconds);
 
 /// Marks all file descriptors from the number `first` on as close-on-exec, for kernels without close_range(2). Safe
@@ -112,7 +113,7 @@ int csystem_limit_memory(pid_t process, unsigned long soft, unsigned long hard);
 /// process at the limit. Does not raise a limit that is already lower. Returns 0, or -1 with errno.
 int csystem_limit_processor_time(pid_t process, unsigned long seconds);
 
-/// Returns the CPU time of all threads of another process in ns; -1 with errno if it cannot be read.
+/// Returns the CPU time of all threads of another process in ns; -1 with errno if this time cannot be read.
 long long csystem_processor_time(pid_t process);
 
 /// Moves this process to a new user namespace and a new network namespace. The process must have a single thread.
@@ -132,7 +133,7 @@ struct csystem_confinement csystem_available_confinement(void);
 /// syncfs(2): makes all data written to the file system of `descriptor` durable. Returns 0, or -1 with errno.
 int csystem_syncfs(int descriptor);
 
-/// The flag O_PATH of open(2), which opens a folder without read permission.
+/// The flag O_PATH of open(2), with which a folder can be opened without read permission.
 extern const int csystem_path_only;
 
 /// openat2(2) with RESOLVE_BENEATH and RESOLVE_NO_SYMLINKS: opens `path` relative to `folder`, and follows no links.
@@ -153,8 +154,8 @@ void csystem_bound_heap(void);
 void csystem_reserve_standard_files(void);
 
 /// Makes the terminal `descriptor` deliver each key at once, without echo. Keys such as Ctrl-C still send signals. If
-/// the process crashes, the terminal is restored and `after` (at most 63 bytes) is written to it. Returns 0, or -1 with
-/// errno.
+/// the process crashes, the terminal is restored and `after` (at most 63 bytes) is written to the terminal. Returns 0,
+/// or -1 with errno.
 int csystem_change_terminal(int descriptor, const char *after);
 
 /// Writes `after` and restores the settings of the terminal. A second call does nothing. Safe in signal handlers.

@@ -1,12 +1,13 @@
 /// Decodes the body of an HTTP response that has content codings, part by part and in bounded memory.
 ///
-/// DESIGN. libcurl could decode a body, but it accepts a body that ends too early. While a transfer is paused, it also
-/// keeps the decoded bytes of its read buffer, which may be more than a thousand times as large as the buffer. libcurl
-/// also fails for a coding that it does not know, and for a picture without the coding that the server names.
+/// DESIGN. libcurl could decode a body, but it accepts a body that ends too early. While a transfer is paused, libcurl
+/// also keeps the decoded bytes of its read buffer. The decoded bytes may need more than a thousand times the space of
+/// the buffer. libcurl also fails for a coding that it does not know, and for a picture without the coding that the
+/// server names.
 ///
 /// The caller pulls the decoded bytes in blocks. The decoder decodes a block when the caller asks for the block. For
-/// each coding, it keeps one block in memory. A small body may decode to a very large one; its blocks take no memory
-/// before the caller asks for them.
+/// each coding, the decoder keeps one block in memory. A small body may decode to a very large body, whose blocks take
+/// no memory before the caller asks for them.
 ///
 /// Only one thread at a time may use a decoder.
 package final class ContentDecoder {

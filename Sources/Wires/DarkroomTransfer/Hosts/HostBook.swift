@@ -86,7 +86,7 @@ struct HostBook<Element: AnyObject> {
     private let interval: Duration?
     /// The time at which the next element with a host may begin according to ``interval``.
     private var nextTurn: ContinuousClock.Instant?
-    /// ``nextTurn``, if the last call of ``next(_:)`` returned no element because of it.
+    /// ``nextTurn`` if it was the reason why the last call of ``next(_:)`` returned no element; otherwise nil.
     private var heldUntil: ContinuousClock.Instant?
     /// Elements of lower priorities do not begin.
     var lowestPriority = Int.min
@@ -95,8 +95,8 @@ struct HostBook<Element: AnyObject> {
     private var waiting: [ObjectIdentifier: Waiting] = [:]
     private var tickets = 0
     private var running: [Int: Int] = [:]
-    /// For each rank, the hosts that may begin an element of this rank. Hosts that no longer may are removed when they
-    /// become the first. The first host is next.
+    /// For each rank, the hosts that may begin an element of this rank. A host that may no longer begin an element is
+    /// removed when it becomes the first. The first host is next.
     private var ready: [Rank: ArraySlice<String>] = [:]
     /// The hosts that may begin an element at a later time.
     private var timed = Timeline<String>()
@@ -202,7 +202,8 @@ struct HostBook<Element: AnyObject> {
 
     // MARK: Running elements
 
-    /// Begins the next element that may begin now. Returns nil if no element may begin.
+    /// Removes the next element that may begin now from the waiting elements, counts it as running, and returns it.
+    /// Returns nil if no element may begin.
     mutating func next(_ now: ContinuousClock.Instant) -> Element? {
         while let (time, name) = timed.popDue(now) {
             guard var host = take(name) else { continue }
@@ -297,7 +298,8 @@ struct HostBook<Element: AnyObject> {
 
     private func isValid(_ entry: Entry) -> Bool { waiting[ObjectIdentifier(entry.element)]?.ticket == entry.ticket }
 
-    /// Removes a host from ``hosts``, so that its queues can be changed without a copy. The caller must store it again.
+    /// Removes a host from ``hosts``, so that its queues can be changed without a copy. The caller must store the host
+    /// again.
     private mutating func take(_ host: String) -> Host? { hosts.removeValue(forKey: host) }
 
     /// Stores a host again. If the host may begin an element now or later, also adds the host to `ready` or `timed`.
@@ -341,13 +343,13 @@ struct HostBook<Element: AnyObject> {
 
     /// The least time between two exchanges of a host.
     private static var exchangePause: Duration { .milliseconds(20) }
-    /// The time between two exchanges of a host in trouble, or if the other workers cannot be reached.
+    /// The time between two exchanges of a host if the host is in trouble or the other workers cannot be reached.
     private static var slowExchangeInterval: Duration { .seconds(1) }
     /// The longest time between two exchanges of a host with many users.
     private static var longestExchangeInterval: Duration { .seconds(2) }
 
-    /// The time until the next exchange of a host in use. This time grows with the number of users, so that many users
-    /// of a host do not cost Redis more than a few.
+    /// The time until the next exchange of a host in use. This time grows with the number of users, so that a host with
+    /// many users costs Redis no more than a host with a few users.
     private static func exchangeInterval(after share: HostShare, isTroubled: Bool) -> Duration {
         if isTroubled { return slowExchangeInterval }
         let interval = Duration.milliseconds(share.isContended ? 100 : 500)
@@ -423,7 +425,7 @@ struct HostBook<Element: AnyObject> {
 
     /// Handles the end of an exchange.
     /// - Parameter share: the reply; nil if the other workers cannot be reached. If nil, this worker keeps its permits,
-    ///   and sends one request at a time to a host for which it has none.
+    ///   and sends one request at a time to a host for which it has no permits.
     mutating func apply(_ share: HostShare?, to name: String, _ now: ContinuousClock.Instant) {
         if share?.isAlone == true { isShared = false }
         guard var host = take(name) else { return }

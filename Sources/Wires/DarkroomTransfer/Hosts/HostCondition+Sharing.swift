@@ -60,7 +60,7 @@ extension HostCondition {
         return new > old ? .raised(to: new) : .lowered(to: new)
     }
 
-    /// The use to tell the other workers, and the facts that they will know after it.
+    /// The use to tell the other workers, and the facts that they will know after the exchange.
     /// - Parameter wanted: the number of requests that this worker wants to have under way; 0 if it needs none.
     func use(_ host: String, wanted: Int, _ now: ContinuousClock.Instant) -> (use: HostUse, learned: Learned) {
         let most = rules.perHost ?? ConnectionLimit.mostStreams

@@ -6,7 +6,8 @@ struct HostCondition {
         case up
         /// The host has refused requests.
         case paused(until: ContinuousClock.Instant)
-        /// The host has not answered several requests in a row. At `next`, a single request tries whether it does.
+        /// The host has not answered several requests in a row. At `next`, a single request tries whether it answers
+        /// again.
         case down(since: ContinuousClock.Instant, next: ContinuousClock.Instant)
         /// The host has sent several bodies in a row too slowly, or several bodies have stalled and none was completed.
         /// At `next`, a single request tries again.
@@ -30,14 +31,14 @@ struct HostCondition {
     /// A lonely refusal is a status 503 although no other request was under way and the rate was low. After this many
     /// lonely refusals, a status 503 counts as a failure of the photo, and not as a refusal.
     private static let mostLonelyRefusals = 3
-    /// The time for which a status 503 counts as a failure of the photo, from the first lonely refusal on.
+    /// After the first lonely refusal, a status 503 can count as a failure of the photo for this time.
     private static let lonelyTime = Duration.seconds(120)
     /// After this many bodies in a row that were sent too slowly, the host is slow.
     private static let mostSlow = 2
     /// The time for which the photos of a slow host fail without a further request.
     private static let slowPause = Duration.seconds(60)
-    /// The rate after the first refusal, in requests per second. The rate is higher if the host has answered more than
-    /// twice this rate.
+    /// The rate after the first refusal, in requests per second. The rate is higher if the host has answered requests
+    /// at more than twice this rate.
     private static let firstRate = 4.0
     private static let firstPause = Duration.milliseconds(250)
     private static let longestPause = Duration.seconds(8)
@@ -81,7 +82,7 @@ struct HostCondition {
     /// The number of refusals since the last answer. Refusals of simultaneous requests count once.
     var refusals = 0
     var lastRefusal: ContinuousClock.Instant?
-    /// The numbers of answers in the current second, and in the last second with answers before it.
+    /// The numbers of answers in the current second, and in the last earlier second with answers.
     private var recent: (answers: Int, before: Int, since: ContinuousClock.Instant) = (0, 0, .now)
 
     init(_ rules: Rules) { self.rules = rules }
@@ -235,8 +236,8 @@ struct HostCondition {
         }
     }
 
-    /// Whether a status 503 of the host concerns a single photo, because the host sends it however few requests it
-    /// gets. If so, the status says nothing about the rate.
+    /// Whether a status 503 of the host concerns a single photo, because the host sends this status however few
+    /// requests it gets. If so, the status says nothing about the rate.
     private mutating func isPhotosFault(_ now: ContinuousClock.Instant) -> Bool {
         if let lonelySince, now - lonelySince > Self.lonelyTime { (lonelyRefusals, self.lonelySince) = (0, nil) }
         if lonelyRefusals < Self.mostLonelyRefusals, running == 0, part == 1, let pace, pace.rate <= Self.firstRate,
@@ -266,7 +267,7 @@ struct HostCondition {
         state = .paused(until: until)
         guard isNew else { return }
         let measured = Double(max(recent.answers, recent.before)) / part
-        // While few photos wait, the pace may have grown far beyond the requests that were sent.
+        // While few photos wait, the pace may have grown far beyond the rate at which requests were sent.
         pace?.lower(to: max(Self.firstRate, measured * 4))
         if pace == nil {
             pace = RequestPace(rate: max(Self.firstRate, measured / 2), part: part, resume: until)

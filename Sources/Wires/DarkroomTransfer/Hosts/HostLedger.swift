@@ -1,6 +1,6 @@
 /// Counts the transfers that have ended, by group and host. To bound the memory, the ledger keeps only the groups that
-/// were used last. In each group, it keeps the hosts with the largest numbers of transfers, and the sum of all other
-/// hosts. The ledger also counts deferred transfers, which wait outside the engine. A plain value.
+/// were used last. In each group, the ledger keeps the hosts with the largest numbers of transfers, and the sum of all
+/// other hosts. The ledger also counts deferred transfers, which wait outside the engine. A plain value.
 struct HostLedger {
     private struct Group {
         var hosts: [String: HostReport.Counts] = [:]

@@ -1,4 +1,4 @@
-/// Finds the highest rate of requests that a host allows, from its refusals. A plain value.
+/// From the refusals of a host, finds the highest rate of requests that the host allows. A plain value.
 ///
 /// While no rate has been refused, the rate grows by half in each step. Later, the search continues between the highest
 /// rate that was allowed and the lowest rate that was refused.

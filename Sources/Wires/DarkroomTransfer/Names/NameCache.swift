@@ -2,8 +2,8 @@
 struct NameCache {
     typealias Answer = Result<[IPAddress], NameError>
 
-    /// The shortest time for which an answer is used, even if its lifetime is shorter. Without it, each photo of a host
-    /// could need a new question.
+    /// The shortest time for which an answer is used, even if its lifetime is shorter. Without this minimum, each photo
+    /// of a host could need a new question.
     static let shortest = Duration.seconds(5)
     static let longest = Duration.seconds(3600)
     /// The time for which an answer without an address is used.
@@ -13,7 +13,7 @@ struct NameCache {
 
     private let limit: Int
     private var answers: [String: (answer: Answer, until: ContinuousClock.Instant)] = [:]
-    /// The names in the order in which they were added, as a ring buffer. The oldest one is at `oldest`.
+    /// The names in the order in which they were added, as a ring buffer. The oldest name is at `oldest`.
     private var names: [String] = []
     private var oldest = 0
 

@@ -1,5 +1,5 @@
 /// The transfers that wait for the addresses of their hosts. If no name server answers a question, the desk asks again
-/// until the patience is over. Only the engine's thread uses it.
+/// until the patience is over. Only the engine's thread uses the desk.
 final class NameDesk {
     private struct Wait {
         /// The transfers that wait, and transfers that have ended since they began to wait.

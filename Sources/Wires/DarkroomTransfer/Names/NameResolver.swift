@@ -86,7 +86,7 @@ final class NameResolver {
         return cache.answer(for: name, at: now)
     }
 
-    /// Withdraws a name that was asked for: `answered` is not called for it.
+    /// Withdraws a name that was asked for: `answered` is not called for this name.
     func abandon(_ name: String) { wanted[name] = nil }
 
     func run(_ now: ContinuousClock.Instant = .now) {

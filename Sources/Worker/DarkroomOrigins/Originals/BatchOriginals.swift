@@ -10,8 +10,9 @@ package final class BatchOriginals: Sendable {
     /// The originals that cannot be decoded, by the index of their photo. These photos are downloaded again.
     private let unusable = Locked<[Int: Unusable]>([:])
 
-    /// Bytes in the folder that cannot be decoded. Another batch may have developed them with other options. Therefore
-    /// they stay until another download returns usable bytes, or returns the same bytes, which the server still has.
+    /// Bytes in the folder that cannot be decoded. Another batch may have developed these bytes with other options.
+    /// Therefore the bytes stay in the folder until another download returns usable bytes or the same bytes. The same
+    /// bytes can be removed without a loss, because the server still has them.
     package struct Unusable: Sendable {
         package let reason: FailureReason
         package let detail: String

@@ -5,8 +5,8 @@ import DarkroomTransfer
 
 /// An origin that keeps the bytes of photos in a batch's folder of originals. If the folder has a photo, the origin
 /// reads it there. Otherwise the origin fetches the bytes from the inner origin, and writes them to the folder before
-/// the fetch ends. The worker writes the bytes that replace unusable bytes (``BatchOriginals/Unusable``), after it has
-/// decoded them.
+/// the fetch ends. The origin does not write bytes that replace unusable bytes (``BatchOriginals/Unusable``): the
+/// worker writes such bytes after it has decoded them.
 package struct CachedOrigin: PhotoOrigin {
     private let origin: any PhotoOrigin
     private let originals: BatchOriginals

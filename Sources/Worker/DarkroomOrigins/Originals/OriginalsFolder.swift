@@ -86,8 +86,8 @@ package struct OriginalsFolder: Sendable {
     }
 
     /// Removes the file of a URL, so that the next photo with this URL downloads the bytes again. If another worker has
-    /// already replaced the file, the new file stays. If the other worker replaces it between the comparison and the
-    /// removal, the new file is removed, too, and the next photo downloads the bytes again. Blocks.
+    /// already replaced the file, the new file stays. If the other worker replaces the file between the comparison and
+    /// the removal, the new file is removed, and the next photo downloads the bytes again. Blocks.
     /// - Parameter digest: the SHA-256 digest of the bytes.
     /// - Returns: true if the file no longer exists.
     package func remove(_ url: String, ifDigestIs digest: [UInt8]) -> Bool {

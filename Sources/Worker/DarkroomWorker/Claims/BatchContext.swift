@@ -13,7 +13,7 @@ final class BatchContext: Sendable {
     let options: BatchOptions
     let recipe: PhotoRecipe
     let storage: any BatchStorage
-    /// The downloaded bytes; nil if they are not kept.
+    /// The originals of the batch; nil if the batch does not keep downloaded bytes.
     let originals: BatchOriginals?
     /// The number that Redis gave the batch when the batch took its output, see ``BatchFacts/outputTaken``.
     let taken: Int

@@ -4,7 +4,7 @@ import DarkroomModel
 import DarkroomStore
 import DarkroomWorkerState
 
-/// Claims operations while the worker can take more of them, on a separate thread.
+/// Claims operations on a separate thread, while the worker can take more operations.
 final class ClaimLoop: Sendable {
     private let worker: WorkerCore
     /// The number of workers that received the last notice of new work.

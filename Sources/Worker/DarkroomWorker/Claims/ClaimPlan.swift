@@ -37,8 +37,8 @@ struct ClaimPlan {
     private var pass: Pass?
     /// The time at which ``next(_:_:)`` last returned an ordinary claim, see ``Claim/isOrdinary``.
     private var lastClaim: ContinuousClock.Instant
-    /// The turn counter at the last time when the ready queues had no operation for this worker; nil if they may have
-    /// one now. The counter grows whenever a batch enters a ready queue.
+    /// The turn counter at the last time when the ready queues had no operation for this worker; nil if the ready
+    /// queues may have an operation now. The counter grows whenever a batch enters a ready queue.
     private var emptyTurn: Int?
     /// Before `end`, the worker claims no operations of this priority or a lower one.
     private var heldBack: (priority: BatchPriority, end: ContinuousClock.Instant)?

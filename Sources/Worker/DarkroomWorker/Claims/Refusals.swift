@@ -3,13 +3,13 @@ import DarkroomStore
 
 /// The batches that a worker refuses, and which of these refusals Redis already knows. A plain value without a clock.
 ///
-/// A claim skips the refused batches that Redis knows, so claims cannot detect that the cause of a refusal is gone. The
-/// worker detects it by checking the folders of the batch again.
+/// A claim skips the refused batches that Redis knows, so claims cannot detect that the cause of a refusal is gone.
+/// Therefore the worker checks the folders of refused batches again.
 struct Refusals {
     /// The event that ends a refusal.
     enum End: Sendable {
         /// A successful check of the batch. The associated values are the options of the batch, and the number that
-        /// Redis gave the batch when it took its output folder.
+        /// Redis gave the batch when the batch took its output folder.
         case check(BatchOptions, taken: Int)
         /// The end of a fixed time; by then, somebody may have removed the cause.
         case time
@@ -138,6 +138,6 @@ struct Refusals {
         if count != refusals.count - unsent.count + withdrawn.count { replacesAll = true }
     }
 
-    /// Makes the next claim send all refusals, because Redis may have lost them while it was unreachable.
+    /// Makes the next claim send all refusals, because Redis may have lost refusals while it was unreachable.
     mutating func sendAll() { replacesAll = true }
 }

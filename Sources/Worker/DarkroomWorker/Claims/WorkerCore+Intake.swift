@@ -107,7 +107,7 @@ extension WorkerCore {
         }
     }
 
-    /// Opens the storage of a batch, and takes it for the batch.
+    /// Opens the storage of a batch, and takes this storage for the batch.
     /// - Throws: ``Refusal`` if no file can be written to the storage.
     private func openStorage(of context: BatchContext) throws(Refusal) -> any HeldStorage {
         let storage = try context.storage.take()

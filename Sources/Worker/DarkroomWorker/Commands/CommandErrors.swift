@@ -8,7 +8,7 @@ struct CommandErrors {
         lines = text.split { $0.isNewline }.map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
     }
 
-    /// The line that gives the reason of the failure, followed by the last of the other lines, at most `most` scalars.
+    /// At most `most` scalars: the line that gives the reason of the failure, followed by the end of the other lines.
     ///
     /// The reason is first, because tables and Redis contain only the beginning of a detail. Programs print warnings and
     /// stack traces before the reason.

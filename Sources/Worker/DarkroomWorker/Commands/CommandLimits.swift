@@ -3,7 +3,7 @@ package struct CommandLimits: Sendable {
     /// The address space of each process in bytes (`RLIMIT_AS`).
     package var memory = 2 << 30
     /// The CPU time. In the style `process`, the limit applies to each process and to the sum of all processes. In the
-    /// style `stream`, it applies to the program of the command.
+    /// style `stream`, the limit applies to the program of the command.
     package var processorTime: Duration = .seconds(60)
     /// The elapsed time.
     package var time: Duration = .seconds(120)

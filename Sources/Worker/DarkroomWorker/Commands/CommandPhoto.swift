@@ -21,7 +21,7 @@ package struct CommandPhoto: Sendable {
     /// The longest environment variable in bytes, with its name and NUL (`MAX_ARG_STRLEN` of execve(2)).
     private static let maxVariableBytes = 128 << 10
 
-    /// The environment variables of a command that gets only this photo, as `NAME=value`.
+    /// The environment variables, as `NAME=value`, of a command that gets only this photo.
     func variables() throws(PhotoProduct.Failure) -> [String] {
         var variables: [String] = []
         for (name, value) in [

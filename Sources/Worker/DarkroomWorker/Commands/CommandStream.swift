@@ -14,8 +14,8 @@ final class CommandStream: PooledProcess, @unchecked Sendable {  // used by one 
 
     func end() { command.stop() }
 
-    /// Passes a photo to the command. Blocks until its answer is complete, or the command has ended.
-    /// - Returns: the answer; nil if the command ended before its answer was complete.
+    /// Passes a photo to the command. Blocks until the answer of the command is complete, or the command has ended.
+    /// - Returns: the answer; nil if the command ended before the answer was complete.
     func develop(
         _ photo: CommandPhoto, _ limits: CommandLimits, isCancelled: () -> Bool
     ) throws(RunningCommand.Stop) -> StreamAnswer? {

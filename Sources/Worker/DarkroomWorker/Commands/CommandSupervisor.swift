@@ -44,7 +44,7 @@ final class CommandSupervisor: PooledProcess {
 
     deinit { end() }
 
-    /// The folder for temporary files. Each command runs in a new folder in it.
+    /// The folder for temporary files. Each command runs in a new subfolder.
     private static var parentFolder: String {
         ProcessInfo.processInfo.environment["TMPDIR"].flatMap { $0.isEmpty ? nil : $0 } ?? "/tmp"
     }
@@ -52,7 +52,8 @@ final class CommandSupervisor: PooledProcess {
     /// Starts a command. Blocks until its process exists.
     /// - Parameters:
     ///   - processorTime: limits each process of the command; nil sets no limit.
-    ///   - isCancelled: called every 20 ms; if it returns true, the start fails. The supervisor cannot be used again.
+    ///   - isCancelled: called every 20 ms; if it returns true, the start fails, and the supervisor cannot be used
+    ///     again.
     func start(
         _ program: CommandProgram, _ environment: [String], _ limits: CommandLimits, processorTime: Duration?,
         isCancelled: @escaping @Sendable () -> Bool

@@ -21,8 +21,8 @@ package final class FilterCommand: Sendable {
     package enum Input: String, CaseIterable, Sendable {
         /// The result of the previous step. The first step gets the downloaded bytes, which are not checked.
         case bytes
-        /// A PNG file in sRGB without metadata that this program has encoded, so that the command does not decode an
-        /// untrusted file.
+        /// A PNG file that this program has encoded, in sRGB and without metadata, so that the command does not decode
+        /// an untrusted file.
         case png
     }
 
@@ -74,8 +74,8 @@ package final class FilterCommand: Sendable {
         supervisors.endIdle()
     }
 
-    /// Runs the command for a photo. Blocks until all its processes have ended (`process`), or its answer is complete
-    /// (`stream`). Blocks SIGPIPE on this thread permanently.
+    /// Runs the command for a photo. Blocks until all processes of the command have ended (`process`), or the answer of
+    /// the command is complete (`stream`). Blocks SIGPIPE on this thread permanently.
     /// - Parameter isCancelled: called every 20 ms; true ends the command.
     /// - Returns: the result, which is not empty.
     package func run(

@@ -142,7 +142,8 @@ final class RunningCommand: @unchecked Sendable {  // used by one thread at a ti
         CommandErrors(String(decoding: printedErrors, as: UTF8.self)).text(most: most)
     }
 
-    /// Reads the available standard error. Returns the number of bytes, which is 0 if the command has closed it.
+    /// Reads the available standard error. Returns the number of bytes, which is 0 if the command has closed its
+    /// standard error.
     private func readErrors(_ chunk: UnsafeMutableRawBufferPointer) -> Int {
         let count = read(pipes.errors, chunk.baseAddress, chunk.count)
         guard count > 0 else { return 0 }

@@ -30,7 +30,7 @@ public struct DownloadRules: Sendable {
     public var maxRedirects = 5
     /// The maximum number of retries of a photo after temporary failures, except refusals and silence of its host.
     public var retries = 100
-    /// A retry may begin only within this time after the first such failure.
+    /// A retry may begin only within this time after the first temporary failure that ``retries`` counts.
     public var retryTime: Duration = .seconds(90)
     /// Request headers. `Accept: image/*` is sent to all hosts, `photos.example=Authorization: Bearer ...` only to this
     /// host and only over https. Other prefixes: `HOST:PORT=` for another port, `http://HOST=` also for http,
@@ -48,7 +48,7 @@ public struct DownloadRules: Sendable {
     /// The hosts that URLs and redirects may lead to, for example `photos.example` or `*.example.org`. Empty allows all
     /// hosts.
     public var allowedHosts: [String] = []
-    /// The hosts that are never allowed, in the same format.
+    /// The hosts that are never allowed, in the format of ``allowedHosts``.
     public var deniedHosts: [String] = []
     /// The absolute paths of existing folders. A `file:` URL may be read if its path, after links are resolved, is in
     /// one of these folders.

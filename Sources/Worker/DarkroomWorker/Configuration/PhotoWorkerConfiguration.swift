@@ -4,8 +4,8 @@ import Foundation
 
 /// The permissions and limits of a worker.
 public struct PhotoWorkerConfiguration: Sendable {
-    /// The maximum number of downloads that receive data at the same time; nil for 128 for each processor core, up to
-    /// 1024. Up to 2,000 further downloads wait for their servers.
+    /// The maximum number of downloads that receive data at the same time. If nil, the number is 128 for each processor
+    /// core, but at most 1024. Up to 2,000 further downloads wait for their servers.
     public var downloads: Int?
     /// The maximum number of concurrent filtrations; nil for the number of processor cores.
     public var filtrations: Int?
@@ -29,8 +29,8 @@ public struct PhotoWorkerConfiguration: Sendable {
     /// which are ended at the limit. Without helpers, these photos fail only after the call of the image library has
     /// returned.
     public var photoTimeout: Duration = .seconds(60)
-    /// The maximum number of downloaded bytes that wait for filtration. Downloads pause while it is exceeded. By
-    /// default 32 MiB for each core, at least 64 MiB and at most 128 MiB.
+    /// The maximum number of downloaded bytes that wait for filtration. Downloads pause while this number is exceeded.
+    /// By default 32 MiB for each core, at least 64 MiB and at most 128 MiB.
     public var maxWaitingBytes = min(128 << 20, max(64 << 20, ProcessInfo.processInfo.activeProcessorCount << 25))
     /// Whether the worker waits for free space if the disk is full. If false, photos fail with the reason
     /// ``FailureReason/diskFull``.

@@ -17,17 +17,18 @@ package struct WorkerHooks: Sendable {
     package var receivesNotices = true
     /// The settings of the transfer engine that ``DownloadRules`` does not have.
     package var transfer = TransferConfiguration()
-    /// The worker keeps an operation whose photos all wait if the wait is shorter than this time, else releases it.
+    /// The worker releases an operation whose photos all wait only if the wait is at least this long.
     package var leastDeferral: Duration = .seconds(10)
-    /// How long a file system call may take before the worker stops renewing the lease of its operation. Must be longer
-    /// than the slowest disk needs to flush its cache; otherwise no worker could finish an operation.
+    /// How long a file system call for an operation may take before the worker stops renewing the lease of the
+    /// operation. Must be longer than the slowest disk needs to flush its cache; otherwise no worker could finish an
+    /// operation.
     var fileCallPatience: Duration = .seconds(300)
     /// How long the claim loop waits for the preparation of claimed operations, which accesses the folders of their
     /// batches. After twice this time, the worker stops renewing the leases of the operations. Must be longer than
     /// ``holderPatience``.
     var claimPatience: Duration = .seconds(15)
-    /// How long the preparation of a claimed operation waits for the lock of the output folder's holder. After this time,
-    /// the worker refuses the batch.
+    /// How long the preparation of a claimed operation waits for the lock that protects the holder of the output
+    /// folder. After this time, the worker refuses the batch.
     var holderPatience: Duration = .seconds(1)
     /// Writes all files of a file system to the disk. The argument is a descriptor of a file in this file system.
     /// Returns 0 or `errno`.

@@ -97,8 +97,9 @@ final class HeartbeatLoop: Sendable {
     /// The time between a failed heartbeat and the next one.
     static let retryInterval = Duration.milliseconds(250)
 
-    /// Sends a heartbeat and applies the reply. Then, if it is due, checks whether the data of batches are consistent.
-    /// - Parameter isRepairing: whether this worker has begun such a check and must continue it.
+    /// Sends a heartbeat and applies the reply. Then, if a consistency check is due, checks whether the data of batches
+    /// are consistent.
+    /// - Parameter isRepairing: whether this worker has begun a consistency check and must continue it.
     /// - Returns: `hasMore`: whether the next heartbeat should follow at once. `rest`: the time until the next
     ///   heartbeat if the worker stays idle; nil if the worker is not idle.
     private func beat(_ isRepairing: inout Bool) throws(StoreError) -> (hasMore: Bool, rest: Duration?) {

@@ -10,7 +10,7 @@ final class LeaseGuard: @unchecked Sendable {  // `lastAsked` and `isOver` are o
     private var lastAsked = ContinuousClock.now
     private var isOver = false
 
-    /// Records that a heartbeat was answered or has failed; `moment` is the time at which it was sent.
+    /// Records that a heartbeat was answered or has failed; `moment` is the time at which the heartbeat was sent.
     func asked(at moment: ContinuousClock.Instant) {
         condition.lock()
         lastAsked = moment

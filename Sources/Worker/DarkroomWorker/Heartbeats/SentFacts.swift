@@ -20,7 +20,7 @@ struct SentFacts {
         let rest: Duration?
     }
 
-    /// The facts to send with the next heartbeat. They include the time until the heartbeat after it.
+    /// The facts to send with the next heartbeat, including the time from this heartbeat to the following one.
     /// - Parameters:
     ///   - facts: all facts about the worker.
     ///   - isIdle: whether the worker holds no operation.

@@ -4,7 +4,8 @@ import DarkroomStore
 import DarkroomTransfer
 import DarkroomWorkerState
 
-/// For each of a bounded number of batches, the resources for which its photos have waited since the worker started.
+/// For each of a bounded number of batches, the resources for which photos of the batch have waited since the worker
+/// started.
 final class WaitSamples: Sendable {
     private struct State {
         var waits: [BatchID: (waits: ResourceWaits, lastUse: Int)] = [:]

@@ -2,7 +2,7 @@ import DarkroomConcurrency
 import DarkroomHosts
 import DarkroomStore
 
-/// Divides the permits of hosts among all workers that use them, through Redis.
+/// Divides the permits of each host among all workers that use the host. The workers exchange data through Redis.
 struct SharedHosts: HostExchange {
     private let coordination: Coordination
     /// Set when Redis has denied the script.

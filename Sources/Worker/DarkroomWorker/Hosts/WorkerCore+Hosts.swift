@@ -12,7 +12,8 @@ extension WorkerCore {
             hosts: overview.hosts.map { HostFacts($0, now) }, others: HostFacts.batches(overview.others))
     }
 
-    /// Counts the photos of a deferred operation as waiting for their hosts until `due`, although no worker holds it.
+    /// Counts the photos of a deferred operation as waiting for their hosts until `due`, although no worker holds the
+    /// operation.
     func noteDeferral(_ release: WorkerState.Release, until due: ContinuousClock.Instant) {
         let hosts = release.waitingURLs.compactMap(TransferHost.name(in:))
         let counts = hosts.reduce(into: [String: Int]()) { $0[$1, default: 0] += 1 }

@@ -26,7 +26,7 @@ struct HelperChannel {
     /// The interval at which a waiting call checks `isStopped`.
     private static let pollMilliseconds: Int32 = 20
 
-    /// Sends a message. Blocks until the kernel has accepted it.
+    /// Sends a message. Blocks until the kernel has accepted the message.
     func send(
         _ header: some Encodable, _ bytes: UnsafeRawBufferPointer, unless isStopped: (() -> Bool)? = nil
     ) throws(Failure) {
@@ -78,7 +78,8 @@ struct HelperChannel {
         }
     }
 
-    /// The other process claims the number of bytes. Therefore memory is allocated only as the bytes arrive.
+    /// The other process states the number of bytes, and is not trusted. Therefore memory is allocated only as the
+    /// bytes arrive.
     private func receive(_ count: Int, _ isStopped: (() -> Bool)?) throws(Failure) -> [UInt8] {
         var bytes = try receivePart(min(count, Self.partBytes), isStopped)
         while bytes.count < count { bytes += try receivePart(min(count - bytes.count, Self.partBytes), isStopped) }

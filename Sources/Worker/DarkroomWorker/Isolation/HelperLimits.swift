@@ -2,7 +2,7 @@ import DarkroomImaging
 import DarkroomRecipes
 
 /// The limits of a helper process for one photo, in addition to ``PhotoWorkerConfiguration/photoTimeout``. A photo that
-/// exceeds them fails as `out-of-memory`, or as `crashed` if the process ends.
+/// exceeds a limit fails as `out-of-memory`, or as `crashed` if the process ends.
 enum HelperLimits {
     /// The number of open files (`RLIMIT_NOFILE`).
     static let openFiles = 64

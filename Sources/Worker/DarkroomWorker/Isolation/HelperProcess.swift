@@ -29,8 +29,8 @@ final class HelperProcess: PooledProcess {
         case stopped
     }
 
-    /// The limits of a helper for one photo. The worker enforces them, so that they also hold for a helper that a
-    /// malicious photo has taken over.
+    /// The limits of a helper for one photo. The worker enforces these limits, so that they also hold for a helper that
+    /// a malicious photo has taken over.
     struct Allowance {
         /// The address space in bytes.
         let memory: Int
@@ -138,7 +138,7 @@ final class HelperProcess: PooledProcess {
 
     /// Develops a photo. Blocks until the result is known.
     /// - Parameters:
-    ///   - allowance: the limits. The worker ends a helper that exceeds them.
+    ///   - allowance: the limits. The worker ends a helper that exceeds these limits.
     ///   - isStopped: called every 20 ms; if it returns true, the wait ends.
     func develop(
         _ job: HelperJob, _ bytes: [UInt8], _ allowance: Allowance, unless isStopped: @escaping () -> Bool
@@ -184,7 +184,7 @@ final class HelperProcess: PooledProcess {
         }
     }
 
-    /// Returns how the process ended, after its connection was closed.
+    /// Returns how the process ended. Called after the connection of the process was closed.
     private func howItEnded() -> String {
         // The socket closes shortly before the process ends. If the process is still running after 5 s, the caller
         // kills it.
@@ -203,7 +203,8 @@ final class HelperProcess: PooledProcess {
     }
 
     /// Limits the total CPU time of the process. Only this limit stops a helper that a malicious photo has taken over
-    /// and that keeps computing between photos. Returns false if the system refuses the limit.
+    /// and that keeps computing between photos. Returns false if the process is still running and the system refuses
+    /// the limit.
     private func limitTime() -> Bool {
         let seconds = UInt((program.maxTime * 2).components.seconds) + 10
         return processState.withLock { processState in
@@ -211,8 +212,8 @@ final class HelperProcess: PooledProcess {
         }
     }
 
-    /// Limits the address space of the process. Returns false if the system refuses although the process is still
-    /// running.
+    /// Limits the address space of the process. Returns false if the process is still running and the system refuses
+    /// the limit.
     private func limitMemory(_ bytes: Int) -> Bool {
         processState.withLock { processState in
             processState.isOver

@@ -1,7 +1,7 @@
 import DarkroomModel
 import DarkroomStorage
 
-/// The storage faults that cause the outages of a worker, by the number of the outage.
+/// The storage faults that cause the outages of a worker, stored under the numbers of the outages.
 struct OutageFaults {
     struct Faults {
         /// The fault that must be gone before the outage is over.

@@ -49,7 +49,7 @@ final class FiltrationThreads: Sendable {
         guard let pool else { return work() }
         let result = Locked<Value?>(nil)
         let done = DispatchSemaphore(value: 0)
-        // Each job has a caller that waits for it, so no jobs are left when the pool is freed.
+        // Each job has a caller that waits for the result, so no jobs are left when the pool is freed.
         pool.perform {
             let value = work()
             result.withLock { $0 = value }

@@ -26,7 +26,7 @@ final class PendingOperations: Sendable {
 
     init(filtrations: Int) {
         downloadQueue.name = "Download queue"
-        // Downloaders only pass their transfers to the engine, so one thread is enough to start many of them.
+        // Downloaders only pass their transfers to the engine, so one thread is enough to start many downloads.
         downloadQueue.underlyingQueue = downloadStarts
         filtrationQueue.name = "Image Filtration queue"
         filtrationQueue.qualityOfService = .utility
@@ -75,7 +75,7 @@ final class PendingOperations: Sendable {
         filtrationQueue.addOperation(filtration)
     }
 
-    /// Removes and returns a photo and its bytes; nil if they were freed.
+    /// Removes and returns a photo and its bytes; nil if the bytes were freed.
     func takeImage(of task: PhotoTask) -> (photo: RunningPhoto, image: Download)? {
         let downloader = inProgress.withLock { $0.downloaded.removeValue(forKey: ObjectIdentifier(task)) }
         guard let downloader, let image = downloader.takeImage() else { return nil }

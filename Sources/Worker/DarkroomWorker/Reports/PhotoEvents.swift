@@ -96,7 +96,7 @@ final class PhotoEvents: Sendable {
     }
 
     private static let interval = Duration.milliseconds(100)
-    /// The time between two messages if no client received the last one. Sending continues, because a client may
+    /// The time between two messages if no client received the last message. Sending continues, because a client may
     /// subscribe at any time.
     private static let idleInterval = Duration.seconds(1)
     /// The largest number of messages without a reply. Until a reply arrives, no further message is sent; this bounds
@@ -115,7 +115,7 @@ final class PhotoEvents: Sendable {
     /// Whether Redis is a node of a Redis Cluster; nil if unknown. In a Redis Cluster, the reply to PUBLISH counts only
     /// the receivers at one node.
     private let isCluster = Locked<Bool?>(nil)
-    /// The time of the Redis clock in ms, and the instant at which this worker received it.
+    /// The time of the Redis clock in ms, and the instant at which this worker received this time.
     private let clock = Locked<(redis: Int, here: ContinuousClock.Instant)?>(nil)
 
     init(worker: String, channel: String, connection: RedisConnection) {

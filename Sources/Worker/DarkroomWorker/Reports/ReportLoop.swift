@@ -15,7 +15,8 @@ final class ReportLoop: Sendable {
     /// Each deferral is multiplied by a random factor between 1 and this factor, so that the operations of a host are
     /// not all due at the same time.
     private static let longestSpread = 1.1
-    /// The time for which the worker does not claim operations again that it has released for an idle worker.
+    /// The time after a release for an idle worker in which this worker claims no operations of the same or a lower
+    /// priority.
     private static let shareTime = Duration.milliseconds(500)
 
     init(_ worker: WorkerCore) { self.worker = worker }
@@ -62,8 +63,8 @@ final class ReportLoop: Sendable {
     private func send(_ reports: [WorkerState.Report], _ waiting: inout Set<HeldOperation>) -> Bool {
         var files = worker.writeFiles(of: reports)
         for report in reports where report.isCancelled {
-            // The manifest of a cancelled batch is not written again after a failure, for example on a full disk, so it
-            // may lack lines.
+            // The manifest of a cancelled batch is not written again after a failure, for example on a full disk, so
+            // this manifest may lack lines.
             files.failures[report.held] = nil
             observeCancelled(report.finished.count)
             worker.handle(.reported(report, now: .now))
@@ -117,7 +118,7 @@ final class ReportLoop: Sendable {
         case .cancelled: return observeCancelled(report.finished.count)
         case .gone, .lost: return
         }
-        // If a photo became final in Redis before this report, Redis keeps its state code.
+        // If a photo became final in Redis before this report, Redis keeps the earlier state code of the photo.
         func code(of photo: FinishedPhoto) -> UInt8? {
             stored.map { $0.dropFirst(photo.position).first } ?? photo.state.stateCode
         }

@@ -7,11 +7,11 @@ import Foundation
 
 /// Delivers the webhooks of finished batches, each at least once, to the hosts that are allowed for this worker.
 ///
-/// A heartbeat reply lists the ten webhooks that have been due for the longest time. If it lists ten, more may be due,
-/// and this worker may be allowed to deliver only webhooks that are not listed. Therefore the worker searches for
-/// further webhooks. To take a webhook, a worker sets the due time of the webhook to one minute from now, so that
-/// another worker delivers the webhook if the first worker ends before the delivery. Each delivery has its own thread.
-/// A server that does not answer occupies at most half of the threads.
+/// A heartbeat reply lists the ten webhooks that have been due for the longest time. If a reply lists ten, more
+/// webhooks may be due, and this worker may be allowed to deliver only webhooks that are not listed. Therefore the
+/// worker searches for further webhooks. To take a webhook, a worker sets the due time of the webhook to one minute
+/// from now, so that another worker delivers the webhook if the first worker ends before the delivery. Each delivery
+/// has its own thread. A server that does not answer occupies at most half of the threads.
 final class WebhookDelivery: Sendable {
     private static let maxAtOnce = 8
     private static let maxAtOnceToAServer = 4
@@ -31,9 +31,11 @@ final class WebhookDelivery: Sendable {
     private struct State {
         /// The due webhooks that this worker may deliver, oldest first.
         var pending: [DueWebhook] = []
-        /// The servers of the webhooks that are being delivered, by the webhook's member of the sorted set in Redis.
+        /// The webhooks that are being delivered. The key is the member of the webhook in the sorted set in Redis, and
+        /// the value is the server of the webhook.
         var underway: [String: String] = [:]
-        /// The next search starts at the due time `time`, and skips the first `read` webhooks with this due time.
+        /// The next search starts at the due time `time`, and skips the `read` webhooks with this due time that earlier
+        /// searches have read.
         var searchFrom = (time: 0, read: 0)
         /// The time at which the last search of all due webhooks began.
         var fullSearch = ContinuousClock.now
@@ -82,8 +84,8 @@ final class WebhookDelivery: Sendable {
     /// Stops the delivery: webhooks in later heartbeat replies are ignored.
     func stop() { state.withLock { $0.isStopping = true } }
 
-    /// Delivers the webhooks of batches that finished with the last photos of this worker. After `timeout` it aborts
-    /// the running deliveries, so that other workers can take their webhooks. Blocks for at most twice `timeout`,
+    /// Delivers the webhooks of batches that finished with the last photos of this worker. After `timeout`, this method
+    /// aborts the running deliveries, so that other workers can take the webhooks. Blocks for at most twice `timeout`,
     /// unless Redis does not answer.
     func end(timeout: Duration = .seconds(1)) {
         stop()
