@@ -22,8 +22,8 @@ package final class BatchController: Sendable {
     /// - Parameters:
     ///   - store: The store of the batches.
     ///   - replicaPatience: The longest wait for a replica.
-    ///   - onLack: Called if no replica has confirmed a change within `replicaPatience`. The function that made the
-    ///     change nevertheless returns normally.
+    ///   - onLack: Called if no replica has confirmed a change within `replicaPatience`. Nevertheless, the function
+    ///     that made the change returns normally.
     package init(
         store: BatchStore, replicaPatience: Duration = .seconds(5),
         onLack: @escaping @Sendable (ReplicaLack) -> Void = { _ in }

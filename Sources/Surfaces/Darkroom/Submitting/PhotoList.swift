@@ -28,7 +28,7 @@ public struct PhotoList: Sendable {
     public var urlColumn: String?
     /// The column of the names; nil if the column is detected.
     public var nameColumn: String?
-    /// How quotation marks in a CSV or TSV list are read; nil if this is detected.
+    /// The reading of quotation marks in a CSV or TSV list; nil if the reading is detected.
     public var quotes: Quotes?
     /// The number of photos that are taken from the beginning of the list, at least 1; nil for all.
     public var limit: Int?
