@@ -109,7 +109,7 @@ final class RunFolder {
     }
 
     private static func inUse(_ path: String, _ state: Folder) -> CoordinatorError {
-        // If the process id cannot be read, the error does not contain it.
+        // If the process id cannot be read, the error omits the id.
         let holder = String(decoding: (try? state.contents(of: lockName, maxBytes: 100)) ?? [], as: UTF8.self)
         return CoordinatorError(
             .folderInUse,
