@@ -15,7 +15,7 @@ final class BenchCluster {
     let folder: String
     private let state: String
 
-    /// Starts a redis-server with an append-only file, like `darkroom run`.
+    /// Starts a redis-server with an append-only file, as `darkroom run` does.
     /// - Parameter output: The folder into which the benchmark writes.
     init(output: String) throws {
         folder = output + "/darkroom-bench-\(getpid())"

@@ -51,7 +51,7 @@ struct BenchReport {
         value >= 100 ? HumanText.count(Int(value.rounded())) : String(format: "%.2f", value)
     }
 
-    /// The cores and the memory of the machine, because the figures depend on them.
+    /// The cores and the memory of the machine, on which the figures depend.
     private static var machine: String {
         let memory = Double(ProcessInfo.processInfo.physicalMemory) / 1_073_741_824
         return "\(ProcessInfo.processInfo.activeProcessorCount) cores, \(Int(memory.rounded())) GiB"

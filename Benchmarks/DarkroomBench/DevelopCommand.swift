@@ -122,7 +122,7 @@ struct DevelopCommand: ParsableCommand {
         var options = BatchOptions()
         options.output = cluster.folder + "/photos"
         options.filters = [.sepia()]
-        defer { try? FileManager.default.removeItem(atPath: options.output) }  // the next round creates it again
+        defer { try? FileManager.default.removeItem(atPath: options.output) }  // the next round creates a new folder
         let before = ProcessUsage.now
         let began = ContinuousClock.now
         let submitted = try Coordinator(store: cluster.store).submit(

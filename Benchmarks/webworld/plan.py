@@ -49,7 +49,7 @@ BUSY_RATE = 4
 BUSY_PAUSE = 2
 """The Retry-After of a busy host, in seconds."""
 RECOVERY = 3.0
-"""Seconds from its first request on in which a recovering host answers 503."""
+"""Seconds for which a recovering host answers 503, beginning with its first request."""
 SLOW_RATE = 8192
 """Bytes in a second that a slow host sends."""
 

@@ -110,7 +110,7 @@ class Connection(asyncio.Protocol):
         if habit in ("cut", "stalling"):
             body = (self.state.photos / entry.photo).read_bytes()
             if habit == "cut":
-                # nginx has received a part of the body when the connection closes, and closes its own connection.
+                # When this connection closes, nginx has a part of the body, and closes the connection to the client.
                 asyncio.get_running_loop().call_later(entry.delay + 0.2, self.transport.close)
             return head("200 OK", [kind], len(body)) + body[: len(body) // 3]
         fields = [kind, ("X-Accel-Redirect", f"/photos/{entry.photo}")]

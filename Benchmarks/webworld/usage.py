@@ -26,7 +26,7 @@ def descendants(root):
     children = {}
     for status in pathlib.Path("/proc").glob("[0-9]*/stat"):
         try:
-            # The name of the process, in parentheses, can contain spaces. The parent is the second field after it.
+            # The name of the process, in parentheses, can contain spaces. The parent is the second field after the name.
             parent = int(status.read_text().rpartition(")")[2].split()[1])
         except (OSError, ValueError):
             continue

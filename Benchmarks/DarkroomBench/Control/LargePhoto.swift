@@ -12,8 +12,8 @@ enum LargePhoto {
         return developed.withUnsafeBytes { Array($0) }
     }
 
-    /// The picture as an uncompressed TIFF (https://www.itu.int/itudoc/itu-t/com16/tiff-fx/docs/tiff6.pdf, section 2),
-    /// which is the simplest format to write.
+    /// The picture as an uncompressed TIFF, the simplest format to write
+    /// (https://www.itu.int/itudoc/itu-t/com16/tiff-fx/docs/tiff6.pdf, section 2).
     private static func tiff() -> [UInt8] {
         let entries: [(tag: Int, type: Int, count: Int, value: Int)] = [
             (256, 4, 1, width), (257, 4, 1, height), (258, 3, 3, 8 + 2 + 9 * 12 + 4), (259, 3, 1, 1), (262, 3, 1, 2),

@@ -28,8 +28,8 @@ struct StartLatency {
         report.add("resume: reply to the first photo begun, p99", resumed.p99, "ms")
     }
 
-    /// Calls `begin`, which makes photos available. Returns the time from its return to the start of the first photo,
-    /// in ms.
+    /// Calls `begin`, which makes photos available. Returns the time from the return of `begin` to the start of the
+    /// first photo, in ms.
     private func latency(_ begin: (BatchID) throws -> Void) throws -> Double {
         let id = BatchID(submittedAt: try cluster.store.time())
         var options = BatchOptions()

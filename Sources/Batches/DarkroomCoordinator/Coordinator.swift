@@ -49,8 +49,8 @@ package final class Coordinator: Sendable {
     ///     this time, the call throws `redisUnreachable` or `busy`; after `redisUnreachable`, the batch may exist. If
     ///     `limit` is nil, only the patience of this coordinator counts.
     ///   - onSubmitted: called with the id of the batch after it has been submitted.
-    ///   - beforeTrying: called before each attempt to submit the batch, after the first photo has been read. If it
-    ///     throws, no further attempt is made, but an earlier attempt may have submitted the batch.
+    ///   - beforeTrying: called before each attempt to submit the batch, after the first photo has been read. If
+    ///     `beforeTrying` throws, no further attempt is made, but an earlier attempt may have submitted the batch.
     package func submit(
         _ list: some PhotoListSource, as id: BatchID? = nil, options: BatchOptions, after before: [BatchID] = [],
         overwrite: Bool = false, within limit: Duration? = nil, onSubmitted: (BatchID) throws -> Void = { _ in },
@@ -247,8 +247,8 @@ package final class Coordinator: Sendable {
 
     /// Seals a batch and blocks until it is durable in Redis. Returns false if Redis has lost confirmed operations.
     private func seal(_ id: BatchID, _ totals: FedTotals) throws -> Bool {
-        // Each attempt seals the batch again: after a failover, the wait succeeds on the new master even if it has lost
-        // the seal.
+        // Each attempt seals the batch again: after a failover, the wait succeeds on the new master even if this master
+        // has lost the seal.
         let durability = Durability(store: store, replicas: replicas, check: control.check)
         let (reply, outcome) = try control.retrying {
             let reply = try store.perform(store.seal(id, operations: totals.operations, photos: totals.photos))

@@ -23,7 +23,7 @@ package struct CoordinatorError: Error, Remediable {
         case itself
         /// Some of the photos are not fed yet. Trying again later can help.
         case notFed
-        /// The list does not contain these photos, and it has been fed completely.
+        /// The list has been fed completely, and does not contain these photos.
         case outsideList
         /// A limit or an option of a batch is out of bounds.
         case outOfBounds
@@ -48,7 +48,7 @@ package struct CoordinatorError: Error, Remediable {
         case folderInUse
         /// The earlier run in the folder has a different list or different options, or was cancelled.
         case stateDiffers
-        /// The state of the earlier run in the folder cannot be read, or its batch is no longer in Redis.
+        /// The state of the earlier run in the folder cannot be read, or Redis no longer has the batch of that run.
         case stateLost
     }
 

@@ -14,7 +14,7 @@ package enum FeedNotice: Remediable {
     case growing(from: Int)
     /// Redis is out of memory. The feeder continues when memory is free again.
     case memoryFull(RedisMemory?)
-    /// Redis is out of memory, and no operation is left that would free memory when it ends, so waiting does not help.
+    /// Redis is out of memory, and no operation is left whose end would free memory, so waiting does not help.
     case memoryStaysFull
     /// Redis accepts operations again.
     case memoryFreed

@@ -10,7 +10,7 @@ package protocol PhotoListSource {
 }
 
 extension PhotoListSource {
-    /// Passes the list's entries to `receive` in order until it returns false or throws.
+    /// Passes the list's entries to `receive` in order, until `receive` returns false or throws.
     package func forEach(_ receive: (ListEntry) throws -> Bool) throws {
         var failure: (any Error)?
         try read { entry in

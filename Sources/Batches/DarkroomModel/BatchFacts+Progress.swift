@@ -32,7 +32,7 @@ extension BatchFacts {
     }
 
     /// The number of photos per second that were filtered or failed. While the batch is unfinished, this is the rate of
-    /// the latest 30 to 60 s in which photos of the batch ran, or 0 if none runs now. After the batch has finished,
+    /// the latest 30 to 60 s in which photos of the batch ran, or 0 if no photo runs now. After the batch has finished,
     /// this is the average over the time in which its photos ran. Nil before the batch has started.
     package func photosPerSecond(now: Int) -> Double? {
         if state != .finished, let pace {

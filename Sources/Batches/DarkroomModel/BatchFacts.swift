@@ -23,7 +23,7 @@ public struct PhotoCounts: Sendable, Equatable {
 /// Queued operations of a batch that cannot be claimed yet.
 package struct Deferral: Sendable, Equatable {
     package var operations: Int
-    /// The time at which the first of these operations can be claimed: Redis time, in milliseconds since 1970.
+    /// The time at which the first deferred operation can be claimed: Redis time, in milliseconds since 1970.
     package var due: Int
 
     /// The longest time for which an operation is deferred: MOST_DEFERRAL of the scripts.
@@ -108,7 +108,8 @@ public struct BatchFacts: Sendable, Equatable {
     ///   - id: the id of the batch.
     ///   - fields: the fields of the batch's hash.
     ///   - reasons: the number of failed photos for each reason, by the state code of the reason.
-    ///   - found: a phrase for each key of another type. If there are such keys, damaged fields are not reported.
+    ///   - found: a phrase for each key that has the wrong type in Redis. If there are such keys, damaged fields are
+    ///     not reported.
     package init?(id: BatchID, fields: [String: String], reasons: [UInt8: String], damage found: [String] = []) {
         guard fields["state"] != nil else { return nil }
         var stored = StoredFields(fields)

@@ -1,5 +1,5 @@
 /// The recent progress of a batch, which workers sample about every 3 s while photos of the batch run
-/// (`sample_pace.lua`). Times without running photos, such as suspensions, are not part of it.
+/// (`sample_pace.lua`). Times without running photos, such as suspensions, are excluded.
 package struct BatchPace: Sendable, Equatable {
     /// The time after which a batch without a sample counts as not executing. Workers send a heartbeat at least every
     /// 3 s, and a sample is due 2.5 s after the last one.
@@ -13,7 +13,7 @@ package struct BatchPace: Sendable, Equatable {
     package let done: Int
     /// The total duration of the latest periods of work before `time`, in milliseconds, at most 60,000.
     package let worked: Int
-    /// The number of photos that were filtered or failed in these periods.
+    /// The number of photos that were filtered or failed in the periods of ``worked``.
     package let photos: Int
 
     /// Reads the field `pace` of a batch's hash: `<time> <done>`, then for each period `<milliseconds> <photos>`.

@@ -89,7 +89,7 @@ package struct Keys: Sendable, Hashable {
     /// A sorted set of samples of the last hour, 10 s apart: `<time> <filtered> <failed> <cancelled> <bytes in> <bytes
     /// out> <queued photos>`. The five numbers in the middle are those of ``totals``. The score is the time.
     package var history: String { prefix + "history" }
-    /// A hash with the progress of the check of batches (`Repair.lua`), which exists only during a check.
+    /// A hash with the progress of the check of batches (`Repair.lua`). The hash exists only during a check.
     package var repair: String { prefix + "repair" }
     /// A set of batches that must be checked.
     package var repairWanted: String { prefix + "repair.wanted" }

@@ -59,7 +59,8 @@ package struct BatchFiles: Sendable {
     }
 
     /// The files of a photo for the manifest.
-    /// - Parameter stored: the path and the SHA-256 (hexadecimal) of a file by its position; nil if files are not stored.
+    /// - Parameter stored: returns the path and the SHA-256 (hexadecimal) of the file at a position of `files`; nil if
+    ///   files are not stored.
     package func described(
         _ files: [MadeFile], _ stored: (Int) -> (path: String, sha256: String)?
     ) -> [ManifestLine.File] {

@@ -83,7 +83,7 @@ package protocol OperationSink: AnyObject, Sendable {
     /// fencing token.
     func removeOthers()
 
-    /// Removes the lines that this sink has stored, since they are not reported.
+    /// Removes the lines that this sink has stored, because the photos of these lines are not reported.
     func discard()
 }
 

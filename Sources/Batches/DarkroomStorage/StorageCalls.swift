@@ -1,7 +1,7 @@
 import DarkroomConcurrency
 import DarkroomFiles
 
-/// Runs calls that access places of batches on separate threads, because a call may hang, for example if a file server
+/// Uses separate threads for calls that access places of batches, because a call may hang, for example if a file server
 /// is unreachable.
 ///
 /// If a call times out, the caller continues, and the thread stays in the call. Until the hanging call returns, no

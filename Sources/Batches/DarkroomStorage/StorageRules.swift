@@ -1,6 +1,7 @@
 /// The rules of a worker for the places of batches.
 package struct StorageRules: Sendable {
-    /// The locations in which the worker writes, see ``StoragePlace/isIn(_:)``; empty if it writes to every place.
+    /// The locations in which the worker writes, see ``StoragePlace/isIn(_:)``; empty if the worker writes to every
+    /// place.
     package var places: [String]
     /// Whether the batch lets workers create its place, see `BatchOptions.remoteOutput`.
     package var isRemote: Bool

@@ -9,7 +9,7 @@ package struct TrustedPlaces: Sendable {
     /// the path without links. Links in these folders are not followed.
     private let folders: [(path: String, real: String)]
 
-    /// - Parameter locations: folders that exist have absolute paths.
+    /// - Parameter locations: the locations. An existing folder must have an absolute path.
     package init(_ locations: [String]) {
         self.locations = locations
         folders = locations.flatMap { path in

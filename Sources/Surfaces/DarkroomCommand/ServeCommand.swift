@@ -48,7 +48,7 @@ struct ServeCommand: ParsableCommand {
         let outages = OutageLog(client.location, logger)
         defer { outages.close() }
         let folder = try ServerFolder(server.cache)
-        defer { withExtendedLifetime(folder) {} }  // it holds the lock of the folder
+        defer { withExtendedLifetime(folder) {} }  // the object holds the lock
         var configuration = try server.configuration(scratch: folder.path)
         configuration.logger = logger
         let feeds = try server.outputs().map { outputs in

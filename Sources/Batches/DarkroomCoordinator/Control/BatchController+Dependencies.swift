@@ -8,7 +8,8 @@ package struct Depended: Sendable, Equatable {
     package var waitedBefore: [BatchID] = []
     /// The batches that had already finished, so that no dependency was needed.
     package var finishedBefore: [BatchID] = []
-    /// Set if this batch was cancelled: the batch that had finished without success (option `afterSuccess`).
+    /// The batch that finished without success and thereby cancelled this batch (option `afterSuccess`); nil if there
+    /// is none.
     package var cancelledBy: BatchID?
 }
 

@@ -8,7 +8,7 @@ package struct PhotosCancelled: Sendable, Equatable {
 }
 
 package struct FocusSet: Sendable, Equatable {
-    /// The number of photos in the range that are fed.
+    /// The number of fed photos in the range.
     package let fed: Int
     /// True if the whole list is fed. If false, further photos of the range may be fed later, and will then run first.
     package let isSealed: Bool

@@ -22,8 +22,8 @@ package final class BatchController: Sendable {
     /// - Parameters:
     ///   - store: The store of the batches.
     ///   - replicaPatience: The longest wait for a replica.
-    ///   - onLack: Called if no replica has confirmed a change within `replicaPatience`. The function that made the
-    ///     change nevertheless returns normally.
+    ///   - onLack: Called if no replica has confirmed a change within `replicaPatience`. Nevertheless, the function
+    ///     that made the change returns normally.
     package init(
         store: BatchStore, replicaPatience: Duration = .seconds(5),
         onLack: @escaping @Sendable (ReplicaLack) -> Void = { _ in }
@@ -128,7 +128,7 @@ package final class BatchController: Sendable {
     /// The limits and flags of the cluster.
     package func limits() throws -> ClusterControls { try store.clusterControls() }
 
-    /// Removes a batch from Redis. Returns nil, or the state of an unfinished batch that was not removed.
+    /// Removes a batch from Redis. If the batch is unfinished and was not removed, returns its state; otherwise nil.
     package func forget(_ id: BatchID, unfinished: Bool) throws -> BatchState? {
         while true {
             switch try store.perform(store.forget(id, unfinished: unfinished)) {

@@ -76,7 +76,7 @@ struct Durability {
 
     private func connectedReplicas() throws -> Int { try information("replication").int("connected_slaves") ?? 0 }
 
-    /// The time for which one WAIT blocks, which is less than the reply timeout of the connection.
+    /// The time for which one WAIT blocks: less than the reply timeout of the connection.
     private var waitMilliseconds: Int {
         min(1000, max(1, Int(replicaPatience / .milliseconds(1))))
     }

@@ -76,7 +76,7 @@ final class FeedControl: @unchecked Sendable {
     /// but out of memory, there is no time limit.
     /// - Parameters:
     ///   - limit: the time limit for all failures, including a lack of memory; nil for the limits above.
-    ///   - beforeTrying: called before each call of `body`. If it throws, this function ends.
+    ///   - beforeTrying: called before each call of `body`. If `beforeTrying` throws, this function ends.
     func retrying<Result>(
         within limit: Duration? = nil, beforeTrying: () throws -> Void = {}, _ body: () throws -> Result
     ) throws -> Result {

@@ -1,14 +1,14 @@
 import DarkroomRedis
 import DarkroomStore
 
-/// Decides when to report two notices while Redis is out of memory. The first notice says that Redis is out of memory,
-/// even if it still accepts single operations. The second says that waiting does not help, because no operation is left
-/// that would free memory when it ends.
+/// Decides when to report two notices while Redis is out of memory. The first notice says that Redis is out of memory;
+/// it is due even while Redis accepts single operations. The second says that waiting does not help, because no
+/// operation is left whose end would free memory.
 struct MemoryWatch {
     /// The action after Redis has refused a write.
     enum Action: Equatable {
         case reportFull
-        /// Check whether operations are left that free memory when they end.
+        /// Check whether operations are left whose end frees memory.
         case checkForWork
     }
 
@@ -32,7 +32,7 @@ struct MemoryWatch {
         return .checkForWork
     }
 
-    /// Records that no operation is left that would free memory when it ends.
+    /// Records that no operation is left whose end would free memory.
     /// - Returns: true for the first call.
     mutating func foundNoWork() -> Bool {
         defer { hasReportedNoWork = true }

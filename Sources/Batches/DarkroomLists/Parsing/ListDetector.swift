@@ -23,7 +23,7 @@ struct ListDetector {
 
     /// Creates a detector for a list that begins with `window`. If `isWhole` is true, `window` is the whole list.
     /// `ending` is the extension of the list's name in lower case, without `.gz`.
-    /// `quotes` is the reading of quotation marks in tables that the user has chosen.
+    /// `quotes` is the user's choice of how to read quotation marks in tables.
     init(
         _ window: UnsafeRawBufferPointer, isWhole: Bool, ending: String, columns: ListColumns = ListColumns(),
         quotes: ListQuotes? = nil

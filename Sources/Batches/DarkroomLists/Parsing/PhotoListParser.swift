@@ -4,7 +4,7 @@ import DarkroomModel
 ///
 /// Plain text, CSV, TSV and JSONL are streamed: the parser stores at most the longest line, up to 1 MiB. A JSON
 /// document or a property list is collected first, up to `maxWholeBytes`. The parser also passes on entries with an
-/// invalid URL: their text, or a description of it, takes the place of the URL.
+/// invalid URL; the text of such an entry, or a description of the text, takes the place of the URL.
 struct PhotoListParser {
     /// The maximum size of a JSON document or a property list: 1 GiB.
     static let maxWholeBytes = 1 << 30
@@ -142,7 +142,7 @@ struct PhotoListParser {
 
     /// Advances ``commentsEnd`` over complete comments and blank lines, up to 1 MiB.
     ///
-    /// Only lines shorter than the window are passed. Therefore the result does not depend on the chunks once the
+    /// Only lines shorter than the window are skipped. Therefore the result does not depend on the chunks once the
     /// window is complete.
     private mutating func passComments() {
         if commentsEnd == 0, held.starts(with: Self.mark) { commentsEnd = Self.mark.count }

@@ -19,7 +19,8 @@ package struct ListOptions: Sendable {
 
 /// Limits for the list of an untrusted user.
 package struct ListLimits: Sendable {
-    /// The longest wait for the server of a list on the web, in addition to the time of the list at the slowest rate.
+    /// The longest wait for the server of a list on the web, in addition to the time in which the slowest rate would
+    /// transfer the list.
     package var patience = Duration.seconds(10)
     package var slowestBytesPerSecond = 16_384
     /// The longest total wait for this server.

@@ -6,7 +6,7 @@ import Foundation
 /// Copies bytes that arrive only once to an unlinked temporary file, so that they can be read again.
 ///
 /// The file is in `TMPDIR`, or by default in `/var/tmp`, which, unlike `/tmp`, is never in memory. The system deletes
-/// it when the process ends.
+/// the file when the process ends.
 final class SpooledBytes: ListBytes {
     private let source: any ListBytes
     private let spool: Int32

@@ -10,8 +10,8 @@ extension BatchEvent {
         self.init(Self.kind(name, message) ?? .other(name), batch: id, time: time)
     }
 
-    /// The batch of a message of the events channel, whose other members are not read; nil if the message is invalid or is
-    /// about all batches.
+    /// The batch that a message of the events channel names; nil if the message is invalid or is about all batches.
+    /// Other members of the message are not read.
     package static func batch(inJSON json: [UInt8]) -> BatchID? {
         EventMessage.string("batch", in: json).flatMap { BatchID($0) }
     }

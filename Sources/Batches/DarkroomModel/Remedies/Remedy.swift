@@ -33,9 +33,10 @@ package enum Remedy: Sendable, Hashable {
     case feedGrownList(BatchID)
     /// Run the failed photos of a batch again.
     case retry(BatchID?)
-    /// Run the failed photos of a batch again, and give their names and URLs with its list.
+    /// Run the failed photos of a batch again; the list of the batch supplies their names and URLs.
     case retryWithList(BatchID)
-    /// Run the failed photos of a batch again, and overwrite the photos of the batch that has taken its output folder.
+    /// Run the failed photos of a batch again, and overwrite the photos of the other batch that has taken the output
+    /// folder.
     case takeOutputBack(BatchID)
     /// Overwrite the photos of the batch that has the output folder.
     case overwrite

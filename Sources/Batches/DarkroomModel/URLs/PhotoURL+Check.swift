@@ -17,9 +17,9 @@ extension PhotoURL {
 
     /// Checks the URL of an entry. Returns nil if the URL can be downloaded.
     ///
-    /// The URL must have the form `scheme://host`, or `file:///path` for files. It must not contain control characters,
-    /// or spaces and quotes before its path. Other characters are allowed, because the download percent-encodes them as
-    /// browsers do.
+    /// The URL must have the form `scheme://host`, or `file:///path` for files. Control characters are not allowed;
+    /// spaces and quotes are not allowed before the path. Other characters are allowed, because the download
+    /// percent-encodes them as browsers do.
     package static func check(_ url: UnsafeRawBufferPointer) -> Problem? {
         guard !url.isEmpty else { return Problem(reason: .notAURL, detail: "the entry is empty") }
         guard let authority = authorityStart(url) else {

@@ -20,8 +20,8 @@ extension PhotoURL {
     /// The texts by which descriptions of invalid entries are recognized.
     private static let descriptions = [" is not JSON (", "no URL among the keys of ", " in place of a URL"]
 
-    /// Redacts each word of a text from a list, which may be a damaged URL, as if it were a URL. Words that begin with
-    /// `#` are not redacted.
+    /// Redacts each word of a text from a list as if the word were a URL, because it may be a damaged URL. Words that
+    /// begin with `#` are not redacted.
     package static func redactingWords(_ text: String) -> String {
         let bytes = Array(text.utf8)
         var safe: [UInt8] = []
@@ -64,8 +64,8 @@ extension PhotoURL {
         if let at = plain[start..<end].lastIndex(of: UInt8(ascii: "@")) {
             plain.removeSubrange(start...at)
         } else if let colon = misplacedPort(plain[start..<end]), isOfTheWeb(plain[..<start]) {
-            // A password with an unescaped /, ? or # may follow the colon. Its end is unknown, so the whole rest is
-            // removed.
+            // A password with an unescaped /, ? or # may follow the colon. The end of the password is unknown, so the
+            // whole rest is removed.
             plain.removeSubrange(colon...)
             return plain
         }

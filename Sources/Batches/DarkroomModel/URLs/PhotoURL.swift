@@ -59,7 +59,7 @@ extension PhotoURL {
         encoded(path: path, after: fileStart)
     }
 
-    /// A path as it is in a `file:` URL, after `start`.
+    /// Returns `start`, followed by a path in the form that it has in a `file:` URL.
     package static func encoded(path: [UInt8], after start: [UInt8]) -> [UInt8] {
         var text = start
         for byte in path {

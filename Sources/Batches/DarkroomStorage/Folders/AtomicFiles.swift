@@ -27,7 +27,8 @@ package enum AtomicFiles {
     ///   - temporaryName: the name of the temporary files; hidden, and unique in each folder among all workers.
     ///   - isDurable: whether the bytes are on the disk before a file gets its final name. If false, a power failure
     ///     can leave an empty file with the final name, unless the caller syncs the file system.
-    ///   - isWanted: called directly before the files get their final names; if it returns false, they are removed.
+    ///   - isWanted: called directly before the files get their final names; if it returns false, the files are
+    ///     removed.
     /// - Returns: false if `isWanted` returned false.
     package static func write(
         _ files: [File], in place: OutputPlace, temporaryName: String, isDurable: Bool = false,

@@ -54,7 +54,8 @@ struct FolderCheck: StorageCheck {
     }
 
     func remove(_ remains: String) {
-        // A file that stays does no harm. The next worker that claims its operation after a crash removes it.
+        // A file that stays does no harm. If this worker crashes, the next worker that claims the operation removes the
+        // file.
         try? place.open().remove(remains)
     }
 }

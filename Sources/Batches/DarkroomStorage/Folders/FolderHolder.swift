@@ -40,8 +40,8 @@ package struct FolderHolder: Sendable, Hashable {
     ///   - path: The file that names the holder.
     ///   - patience: The longest wait for other processes.
     /// - Returns: The holder with the larger number; nil if this holder holds the folder now.
-    /// - Throws: ``SystemFailure`` with `ETIMEDOUT` if a process still holds the lock after `patience`. In this case
-    ///   the caller must not write. ``SystemFailure`` with `ERANGE` if ``number`` is not in ``numbers``.
+    /// - Throws: ``SystemFailure`` with `ETIMEDOUT` if a process still holds the lock at the end of this wait. In this
+    ///   case the caller must not write. ``SystemFailure`` with `ERANGE` if ``number`` is not in ``numbers``.
     package func take(
         _ path: String, in folder: Folder, patience: Duration = .seconds(10)
     ) throws(SystemFailure) -> FolderHolder? {
@@ -131,9 +131,9 @@ package struct FolderHolder: Sendable, Hashable {
         (number, owner) >= (other.number, other.owner)
     }
 
-    /// The valid numbers. Redis assigns its clock in milliseconds, or the successor of a number that it assigned before
-    /// or that was found in a folder. A number can be above this range only if Redis is damaged, or if a number found
-    /// in a folder was near the end of this range.
+    /// The valid numbers. A number is the time of the Redis clock in milliseconds, or the successor of a number that
+    /// Redis assigned before or that was found in a folder. A number can be above this range only if Redis is damaged,
+    /// or if a number found in a folder was near the end of this range.
     package static let numbers = 0...(1 << 52)
     private static let bytes = 96
     private static let taking = "taking"
@@ -170,7 +170,7 @@ package struct FolderHolder: Sendable, Hashable {
         _ = fdatasync(file)
     }
 
-    /// Waits for a lock for at most `patience`, because the process that holds the lock may be suspended.
+    /// Waits for a lock. Gives up after `patience`, because the process that holds the lock may be suspended.
     private static func lock(_ file: Int32, _ kind: Int32, _ patience: Duration) throws(SystemFailure) {
         let deadline = ContinuousClock.now + patience
         while flock(file, kind | LOCK_NB) != 0 {

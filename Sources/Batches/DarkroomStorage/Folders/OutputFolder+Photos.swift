@@ -2,7 +2,7 @@ import DarkroomFiles
 import Glibc
 
 extension OutputFolder {
-    /// An output folder in the folder of photos is allowed, because it is not read as a part of the list.
+    /// An output folder in the folder of photos is allowed, because the output folder is skipped when the list is read.
     package func mixes(with photos: String, renditions: [String]) -> Bool {
         // Compares file systems and file numbers, so that links, dots and repeated slashes in a path do not matter. An
         // output folder that does not exist yet contains no photos.

@@ -75,8 +75,8 @@ package struct OutputFolder: StoragePlace {
         }
     }
 
-    /// True if the manifest of a batch is missing or empty, which means that none of its photos was written. False if
-    /// the manifest cannot be read.
+    /// True if the manifest of a batch is missing or empty, which means that no photo of the batch was written. False
+    /// if the manifest cannot be read.
     package func isUntouched(by batch: BatchID) -> Bool {
         do throws(SystemFailure) {
             let names = try Folder(trusted: path).folder(ManifestPath.folder(batch)).names()

@@ -18,7 +18,7 @@ package enum TemporaryName {
     /// The `what` in the name of a manifest file's temporary file.
     static func manifest(operation number: Int) -> String { "manifest-\(number)" }
 
-    /// Removes the temporary files in a folder whose fencing tokens are below `token`. Files with final names are not
+    /// Removes the temporary files with fencing tokens below `token` from a folder. Files with final names are not
     /// removed.
     package static func remove(_ whats: Set<String>, below token: Int, in path: String, _ root: Folder) {
         // A missing or unreadable folder contains no files to remove.

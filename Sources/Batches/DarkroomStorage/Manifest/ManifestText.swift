@@ -12,7 +12,8 @@ package enum ManifestText {
     /// batches are skipped, because no worker stored them here.
     /// - Parameters:
     ///   - tokens: the fencing tokens of the claims.
-    ///   - stored: reads the lines of a claim, and returns them with their name in messages; nil if they were removed.
+    ///   - stored: reads the lines of a claim, and returns them with the name of the text in messages; nil if they were
+    ///     removed.
     /// - Returns: the lines, sorted by photo index; nil if the lines of a claim were removed.
     package static func merged(
         _ tokens: [Int], of batch: BatchID,

@@ -65,7 +65,8 @@ package struct PastLines: Sendable {
         var line = ManifestLine(batch: files.batch, record: record, state: state)
         guard state == .filtered else { return line }
         let found = files.kinds.compactMap { kind in
-            // A file that cannot be read has another extension, or its facts are left out of the line.
+            // If a file cannot be read, the next extension is tried. Without a readable file, the line has no facts
+            // about the file.
             kind.endings(record).lazy.compactMap { ending in
                 let path = files.path(of: record, kind, ending: ending)
                 return results.file(at: path).map { byteCount, sha256 in

@@ -3,7 +3,7 @@ import DarkroomRedis
 
 /// Finds batches whose counters contradict their queues.
 extension BatchStore {
-    /// A clause for each of these batches whose counters contradict its queue. Every operation must be queued,
+    /// A clause about each of these batches in which the counters contradict the queue. Every operation must be queued,
     /// executing or ended. Returns nothing if the Redis user may not read the sizes of the keys.
     func contradictions(in batches: [BatchFacts]) throws(StoreError) -> [BatchID: String] {
         var suspects = batches.filter { !$0.controls.isCancelled && $0.damage.isEmpty }.map(\.id)

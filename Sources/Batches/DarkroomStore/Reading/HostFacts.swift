@@ -70,8 +70,8 @@ package struct HostFacts: Sendable, Equatable {
     package var isRateFixed = false
     /// The median time from a request to the first byte of the reply, in milliseconds; nil if it is not known.
     package var medianMilliseconds: Int?
-    /// The time from a request to the first byte that 95 % of the requests did not exceed, in milliseconds; nil if it
-    /// is not known.
+    /// The 95th percentile of the time from a request to the first byte of the reply, in milliseconds; nil if it is not
+    /// known.
     package var mostMilliseconds: Int?
     /// The photo counts by batch.
     package var batches: [BatchID: Counts] = [:]

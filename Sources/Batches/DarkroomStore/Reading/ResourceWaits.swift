@@ -46,7 +46,7 @@ package struct ResourceWaits: Sendable, Equatable {
         self.host = host ?? self.host
     }
 
-    /// The resource with the most samples, and its share of all samples; nil if there are only a few.
+    /// The resource with the most samples, and its share of all samples; nil if there are only a few samples.
     package var most: (resource: Resource, share: Double)? {
         let total = samples.values.reduce(0, +)
         guard total >= Self.leastSamples,

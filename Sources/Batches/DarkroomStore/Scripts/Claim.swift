@@ -13,7 +13,7 @@ extension BatchStore {
     ///   - next: the value `next` of the previous reply, or "" to begin with the first ready batch.
     ///   - focus: if not nil, only operations in the focus of this batch are claimed; nil claims from all batches.
     ///   - refusals: the changes to the set of refused batches since the last claim.
-    ///   - without: further batches that this claim skips, but not the next claim; at most ``RefusalChanges/limit``.
+    ///   - without: further batches that only this claim skips; at most ``RefusalChanges/limit``.
     ///   - held: the operations that the worker holds.
     package func claim(
         worker: String, number: Int, operations: Int = 16, photos: Int = 4000, lowest: BatchPriority = .veryLow,

@@ -21,7 +21,7 @@ extension DarkroomClient {
 
     /// Waits until all these batches have finished, see ``wait(for:timeout:)-(BatchID,_)``. Throws at once if one of
     /// the batches is damaged or not in Redis.
-    /// - Returns: the facts of the batches in the same order.
+    /// - Returns: the facts of the batches, in the order of `ids`.
     public func wait(for ids: [BatchID], timeout: Duration? = nil) async throws -> [BatchFacts] {
         let attempted = "wait for " + (ids.count == 1 ? "batch \(ids[0])" : "\(ids.count) batches")
         return try await wait(BatchWait(ids, timeout: timeout, attempted: attempted, ignoresGone: false))

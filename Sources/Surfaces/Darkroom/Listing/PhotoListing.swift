@@ -201,7 +201,8 @@ package struct PhotoListing {
                     )
                 }
             }
-            // A photo that became final after its state was read may lack its entry: its missing name is ignored.
+            // If a photo became final after its state was read, its name may be missing, because Redis has removed the
+            // entry.
             let missing = groups[position].photos.first { $0.name == nil && $0.state.isFinal }
             if let missing, whyNamesAreMissing == nil { whyNamesAreMissing = reasonForMissingName(of: missing) }
         }

@@ -28,7 +28,7 @@ public struct PhotoList: Sendable {
     public var urlColumn: String?
     /// The column of the names; nil if the column is detected.
     public var nameColumn: String?
-    /// How quotation marks in a CSV or TSV list are read; nil if this is detected.
+    /// The reading of quotation marks in a CSV or TSV list; nil if the reading is detected.
     public var quotes: Quotes?
     /// The number of photos that are taken from the beginning of the list, at least 1; nil for all.
     public var limit: Int?
@@ -51,9 +51,9 @@ public struct PhotoList: Sendable {
     /// ```swift
     /// let list = PhotoList([(name: "Cabin", url: "https://example.com/cabin.jpg")])
     /// ```
-    /// - Parameter photos: names and URLs. A feed iterates over them once, and again if Redis loses confirmed operations.
-    ///   If the file names have no `{index}`, the names must be unique even if case is ignored; the feed first iterates
-    ///   over the photos to check this.
+    /// - Parameter photos: names and URLs. A feed iterates over the photos once, and again if Redis loses confirmed
+    ///   operations. If the file names have no `{index}`, the names must be unique even if case is ignored; the feed
+    ///   first iterates over the photos to check this.
     public init(_ photos: some Collection<(name: String, url: String)> & Sendable) {
         location = ""
         records = PhotoRecords(photos)

@@ -71,7 +71,7 @@ package struct FieldError: Error, Sendable, CustomStringConvertible {
         self.init(field, value) { _ in problem }
     }
 
-    /// - Parameter problem: What is wrong with the value, which the message does not show.
+    /// - Parameter problem: What is wrong with the value. The message does not show the value.
     package init(_ field: Submission.Field, _ problem: String) { self.init(field) { _ in problem } }
 
     /// The message with the names of a surface, for example `--limit 0: at least 1`.

@@ -67,7 +67,7 @@ public struct SubmissionExamination: Sendable {
     ///   - photos: The photos of the submission.
     ///   - selected: The same photos if they come from a list with a location; otherwise nil.
     ///   - outputExists: Whether the output folder exists; nil if it is not on this machine.
-    ///   - fileFolders: The folders from which the only worker may read files; nil if other workers take part.
+    ///   - fileFolders: If a single worker runs the batch, the folders from which it may read files; otherwise nil.
     ///   - onProgress: Called after every 65,536 photos with the number of photos that were read.
     package init(
         of photos: any PhotoListSource, _ selected: SelectedPhotos?, _ options: BatchOptions, outputExists: Bool?,

@@ -41,7 +41,7 @@ package struct BatchWaiter {
     ///     if problems need not be detected.
     ///   - isFeeding: returns whether this program is feeding the batch. In this case, its feeder reports outages, and
     ///     submits the batch again if a failover has lost it.
-    ///   - onAway: called after each attempt that finds Redis unreachable. If it throws, the wait ends.
+    ///   - onAway: called after each attempt that finds Redis unreachable. If `onAway` throws, the wait ends.
     package init(
         _ client: DarkroomClient, warnAfter: Duration = .zero,
         wording: RemedyWording = .neutral, warn: ((String) -> Void)? = nil,

@@ -73,8 +73,8 @@ final class WaitThread: Sendable {
         }
     }
 
-    /// Calls `step` for each wait. If `step` returns facts or throws an error, this is the result of the wait. If it
-    /// returns nil, the wait continues.
+    /// Calls `step` for each wait. If `step` returns facts or throws an error, the facts or the error are the result of
+    /// the wait. If `step` returns nil, the wait continues.
     private func update(_ step: (inout BatchWait) throws -> [BatchFacts]?) {
         state.withLock { state in
             for position in state.waits.indices {

@@ -25,8 +25,8 @@ public struct PhotoPixels: Sendable, Equatable {
         self.samples = samples
     }
 
-    /// The pixels as a PNG file, without loss and with little compression: the result of a ``CustomFilter`` that
-    /// stands before other filters, or whose batch sets a format. Blocks. May be called on any thread.
+    /// The pixels as a PNG file, lossless and with little compression. A ``CustomFilter`` can return such a file if
+    /// other filters follow it, or if its batch sets a format. Blocks. May be called on any thread.
     /// - Throws: an error if there is not enough memory.
     public func png() throws -> [UInt8] {
         try Imaging.png(

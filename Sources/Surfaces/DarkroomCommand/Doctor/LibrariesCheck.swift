@@ -18,8 +18,8 @@ struct LibraryFacts {
     /// Tests the libraries of this machine.
     static func installed() -> LibraryFacts {
         let readable = Imaging.readableFormats
-        // libvips may load libheif only when it reads its first photo. The call above reads photos, so it must come
-        // first.
+        // libvips may load libheif only when libvips reads its first photo. The call above reads photos, so that call
+        // must come first.
         let oldHEIF = Imaging.readsSharedHEIF ? nil : Imaging.heifVersion
         return LibraryFacts(
             imaging: Imaging.vipsVersion, oldHEIF: oldHEIF, readable: readable,

@@ -53,7 +53,7 @@ struct NameLookUp {
     }
 }
 
-/// Checks whether DNS resolves the host names, and the time that this takes.
+/// Checks whether DNS resolves the host names, and how long each lookup takes.
 struct NamesCheck: Check {
     let lookUps: [NameLookUp]
 

@@ -34,7 +34,7 @@ struct DryRun {
 
     /// Prints the report.
     /// - Parameters:
-    ///   - standard: The options that are printed only if they have other values.
+    ///   - standard: The standard options. An option is printed only if its value differs from the standard.
     ///   - warnings: Reasons why the photos would have to wait.
     func write(_ action: PlannedAction, besides standard: BatchOptions, warnings: [String], isJSON: Bool) throws {
         let output = StandardOutput()

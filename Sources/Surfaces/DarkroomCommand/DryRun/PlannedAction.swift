@@ -18,12 +18,12 @@ enum PlannedAction {
     case hasFinished(BatchID, failed: Int)
 
     /// The action of a run. Reads the state and the manifest in the output folder. Does not read the Redis of an
-    /// earlier run, and therefore does not know whether its batch was cancelled, see ``warnings``.
+    /// earlier run, and therefore does not know whether the batch of that run was cancelled, see ``warnings``.
     /// - Parameters:
     ///   - identity: The job of the run.
     ///   - conditions: The options of the run that may mend failures of an earlier run.
     ///   - photos: The number of photos in the list.
-    /// - Throws: the error of the run, if the output folder or an earlier run prevents it.
+    /// - Throws: the error that the run would throw if the output folder or an earlier run prevents the run.
     init(
         ofRun identity: RunIdentity, _ conditions: RunConditions, photos: Int, overwrite: Bool, again: Bool, retry: Bool
     ) throws {

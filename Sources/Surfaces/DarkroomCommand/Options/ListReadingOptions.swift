@@ -45,7 +45,7 @@ struct ListReadingOptions: ParsableArguments {
         return list
     }
 
-    /// Throws if these options cannot select the same photos as an earlier command, because `--seed` is missing.
+    /// Throws if `--seed` is missing and therefore these options cannot select the same photos as an earlier command.
     func requireSeed() throws { try namingOptions { try photoList("").check(continues: true) } }
 
     /// Opens a list. For a sample, also counts the photos of the list.

@@ -58,7 +58,7 @@ struct RedisOptions: ParsableArguments {
         return (options, reference.batch)
     }
 
-    /// Does the same for an optional `batch`; if it is nil, returns these options and nil.
+    /// Resolves an optional `batch` in the same way; if `batch` is nil, returns these options and nil.
     func resolving(_ batch: String?) throws -> (redis: RedisOptions, batch: String?) {
         guard let batch else { return (self, nil) }
         let (redis, name) = try resolving(batch)

@@ -12,8 +12,8 @@ struct RetryListOptions: ParsableArguments {
         valueName: "list")
     var list: String?
 
-    /// Restores the missing entries of the batch in Redis from the list, if a list is given. Must be called before the
-    /// retry.
+    /// If a list is given, uses it to restore the entries of the batch that are missing in Redis. Must be called before
+    /// the retry.
     func restore(_ batch: BatchFacts, in client: DarkroomClient, _ reading: ListReadingOptions) throws {
         // The retry rejects a cancelled batch, so the list is not needed.
         guard let list, !batch.cancelled else { return }

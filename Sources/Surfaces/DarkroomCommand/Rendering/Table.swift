@@ -75,7 +75,7 @@ struct Table {
         held.removeAll(keepingCapacity: true)
     }
 
-    /// The rows as lines; the headings precede the first rows of the table.
+    /// The rows as lines, with the headings above them if they are the first rows of the table.
     static func lines(
         _ rows: [[Cell]], _ columns: [Column], width: Int, _ widths: inout [Int], _ shown: inout [Int]?
     ) -> [String] {

@@ -153,8 +153,8 @@ final class PrivateRedis {
         }
     }
 
-    /// Ends the server of a killed run and waits until it has ended, because it must not write to the data of the
-    /// new server.
+    /// Ends the server of a killed run and waits until it has ended, because the old server must not write to the data
+    /// of the new server.
     private static func endStaleServer(_ data: Folder) throws {
         for process in try processes(workingIn: data) {
             kill(process, SIGTERM)

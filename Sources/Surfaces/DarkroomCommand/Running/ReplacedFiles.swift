@@ -43,7 +43,7 @@ struct ReplacedFiles {
         return Set(text.split(separator: "\n").map(String.init))
     }
 
-    /// Whether a file of the output is still there. A file that cannot be opened is.
+    /// Whether a file of the output is still there. A file that cannot be opened counts as still there.
     private func isThere(_ file: String) -> Bool {
         do throws(StoredFileError) {
             close(try folder.output.results.open(file).descriptor)

@@ -14,8 +14,8 @@ enum RootWarning {
 
     /// Whether the warning is due. If this returns true, the warning is next due in an hour.
     ///
-    /// The stamp is in a folder that only this user may use. If another user has created the folder or a link with its
-    /// name, nothing is written, and the warning is due.
+    /// The stamp is in a folder that only this user may use. If another user has created the folder, or a link with the
+    /// name of the folder, nothing is written, and the warning is due.
     /// - Parameter temporary: The folder for temporary files.
     static func isDue(in temporary: String = NSTemporaryDirectory(), now: Int = time(nil)) -> Bool {
         do {

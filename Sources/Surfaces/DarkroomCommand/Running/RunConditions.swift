@@ -44,7 +44,7 @@ struct RunConditions: Codable, Equatable {
     // called operations.
     /// The digest of the commands of custom filters.
     private let operations: String
-    /// nil in the conditions of versions without the option; their commands got bytes.
+    /// nil in the conditions of versions without the option; in those versions, commands got bytes.
     private let operationInput: String?
     private let operationTimeout: Duration
     private let operationMemory: Int

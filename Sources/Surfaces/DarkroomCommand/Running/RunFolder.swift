@@ -4,10 +4,10 @@ import DarkroomFiles
 import DarkroomStorage
 import Foundation
 
-/// The folder `.darkroom` in an output folder: the state of `darkroom run`. A run locks it while it is running.
+/// The folder `.darkroom` in an output folder: the state of `darkroom run`. A run locks this folder until the run ends.
 ///
 /// It contains `lock`, `identity.json` (see ``RunState``), `redis/` (the append-only file and the log of the private
-/// Redis) and, while the server is running, `redis.url` with the path of its socket.
+/// Redis) and, while the server is running, `redis.url` with the path of the server's socket.
 final class RunFolder {
     /// The place of the results.
     let output: any StoragePlace
@@ -85,8 +85,8 @@ final class RunFolder {
         return nil
     }
 
-    /// Opens the folder `.darkroom` of an existing output folder; returns nil if it is missing. Throws if other users
-    /// have access to it.
+    /// Opens the folder `.darkroom` of an existing output folder; returns nil if `.darkroom` is missing. Throws if
+    /// other users have access to `.darkroom`.
     private static func privateState(inOutput path: String) throws(CoordinatorError) -> Folder? {
         do throws(SystemFailure) {
             let folder = try Folder(trusted: path)
@@ -109,7 +109,7 @@ final class RunFolder {
     }
 
     private static func inUse(_ path: String, _ state: Folder) -> CoordinatorError {
-        // If the process id cannot be read, the error does not contain it.
+        // If the process id cannot be read, the error omits the id.
         let holder = String(decoding: (try? state.contents(of: lockName, maxBytes: 100)) ?? [], as: UTF8.self)
         return CoordinatorError(
             .folderInUse,

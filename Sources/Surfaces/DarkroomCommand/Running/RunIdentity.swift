@@ -18,8 +18,8 @@ struct RunIdentity: Codable, Equatable {
     /// True if damaged photos are accepted, otherwise nil.
     let acceptsDamage: Bool?
     /// `fail` if photos with any defect fail; nil for other levels, or if a version without levels wrote the file. By
-    /// default, photos with any defect failed in such a version. A run continues a run of such a version with the
-    /// default level.
+    /// default, photos with any defect failed in such a version. If a run has the default level, it can continue a run
+    /// of such a version.
     let onDamaged: String?
     /// True if animations are kept, otherwise nil.
     let keepsAnimations: Bool?

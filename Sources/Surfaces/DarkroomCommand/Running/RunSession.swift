@@ -295,7 +295,8 @@ final class RunSession {
             warn: { [progress] text in if !interruption.isRequested { progress.note(text) } },
             onAway: { [privateRedis] in
                 try privateRedis?.checkRunning()
-                // An interrupt ends the wait for a Redis server that cannot be used, for example with a full disk.
+                // An interrupt ends the wait for a Redis server that cannot be used, for example because its disk is
+                // full.
                 if interruption.isRequested { throw CoordinatorError(.stopped, "interrupted") }
             })
         return try waiter.wait(for: batch) { batch, problems, now in

@@ -2,7 +2,7 @@ import DarkroomFiles
 import Foundation
 
 /// A temporary folder of a `darkroom run`, for the socket of its private Redis or for thumbnails. The output folder
-/// cannot contain the socket, because its path may be too long for a socket address.
+/// cannot contain the socket, because the path of an output folder may be too long for a socket address.
 ///
 /// DESIGN. The process holds a lock (flock(2)) on the folder as long as this object exists. If the process is killed, the
 /// system releases the lock, and the next run removes the folder. A new folder has no lock yet, so another run may

@@ -10,7 +10,7 @@ struct OutageLog {
 
     init(_ location: RedisLocation, _ logger: Logger) {
         let isAway = Locked(false)
-        // The messages are ignored; this channel is used because it has few of them.
+        // The messages are ignored; this channel is used because it has few messages.
         subscription = RedisSubscription(location.redis, channels: [location.keys.controlChannel]) { event in
             switch event {
             case .disconnected(let error):

@@ -21,8 +21,8 @@ struct WatchModel {
             done.add(batch.counts.done, at: time)
         }
 
-        /// The rate of the batch. It is measured here only if the batch was started by an earlier version, which did
-        /// not store its recent progress.
+        /// The rate of the batch. The rate is measured here only if an earlier version started the batch, because that
+        /// version stored no recent progress.
         func perSecond(_ batch: BatchFacts, now: Int) -> Double? {
             batch.pace == nil ? done.perSecond : batch.photosPerSecond(now: now)
         }

@@ -3,7 +3,7 @@ import DarkroomFiles
 import DarkroomText
 import Foundation
 
-/// The terminal on which `watch` draws: it shows its alternate screen, and passes each key to the program at once.
+/// The terminal on which `watch` draws: shows the alternate screen, and passes each key to the program at once.
 ///
 /// The terminal is restored by ``leave()`` and also after a crash, but not after SIGKILL.
 final class WatchTerminal {

@@ -76,7 +76,8 @@ extension Call {
         return try site.original(of: photo(of: batch), batch)
     }
 
-    /// A response that browsers cache and revalidate with this tag; status 304 if the copy of the browser is current.
+    /// A response that browsers cache and revalidate with this tag; status 304 if the browser has cached the current
+    /// version.
     func cached(_ tag: String, _ make: () throws -> HTTPResponse) throws -> HTTPResponse {
         let tag = "\"\(tag)\""
         let known = request.headers["if-none-match"]?.split(separator: ",").map { $0.drop { $0 == " " } } ?? []

@@ -10,7 +10,7 @@ export class Grid {
     #rows = document.createElement("div");
     #lines = new Map();
     #spare = [];
-    // The number of columns and the size of a cell. Rows are recreated only if one of them changes.
+    // The number of columns and the size of a cell. Only a change of this number or of this size recreates the rows.
     #shape = "";
     #lastScroll = 0;
     #active = 0;

@@ -59,7 +59,7 @@ export class Live {
         });
         on("states", ({ parts, photos }) => this.#delegate.states(parts, photos));
         on("follow", ({ following }) => {
-            // The page itself may have ended the following.
+            // The page itself may have asked the server to stop following.
             if (following || !this.#follow) return;
             if (this.#isSending) this.#isLost = true;
             else if (this.#isFollowed) this.#unfollow(focusLost);
@@ -117,7 +117,7 @@ export class Live {
         return this.#stream !== null && index >= this.#view.first && index < this.#view.first + this.#view.count;
     }
 
-    /** Lets these photos run first, for example "40-60"; an empty text ends this. */
+    /** Lets these photos run first, for example "40-60"; with an empty text, no photos run first. */
     follow(photos) {
         this.#follow = photos;
         this.#schedule(viewTime);

@@ -1,5 +1,6 @@
-// Text from photo lists, servers and files is untrusted. The DOM does not read it as markup. This module keeps it from
-// hiding or reordering the text around it, by the rules of `PrintableText`, which the pages use.
+// Text from photo lists, servers and files is untrusted. The DOM does not read such text as markup. This module
+// prevents it from hiding or reordering the text around it. The rules are those of `PrintableText`, which the pages
+// use.
 
 const joiner = "\\u200C\\u200D\\uFE00-\\uFE0F";
 const invisible = "\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}\\p{Default_Ignorable_Code_Point}";

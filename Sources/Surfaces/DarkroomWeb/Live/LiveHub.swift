@@ -110,7 +110,7 @@ final class LiveHub: Sendable {
     }
 
     /// Tells the followed viewer of a batch that somebody else has set the focus.
-    /// - Parameter focus: the focus that ``ViewFollower`` had set, which Redis no longer has.
+    /// - Parameter focus: the focus that ``ViewFollower`` had set, and that Redis no longer has.
     private func noteOtherFocus(of batch: BatchID, instead focus: ClosedRange<Int>) {
         state.withLock { state in
             guard follower.forget(batch, focus) else { return }

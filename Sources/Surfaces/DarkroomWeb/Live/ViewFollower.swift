@@ -63,7 +63,8 @@ final class ViewFollower: Sendable {
         }
     }
 
-    /// Notes whether a batch has finished, which clears its focus. The focus is set again when photos are retried.
+    /// Notes whether a batch has finished. Redis clears the focus of a finished batch; the focus is set again when
+    /// photos are retried.
     func note(_ batch: BatchID, isFinished: Bool) {
         state.withLock { state in
             guard let followed = state.batches[batch], followed.isFinished != isFinished else { return }

@@ -44,7 +44,7 @@ struct Call: Sendable {
         return batch
     }
 
-    /// The index of a photo in the path.
+    /// The index in the path: the index of a photo of the batch.
     func photo(of batch: BatchFacts) throws(Problem) -> Int {
         let text = parameter("index")
         guard let index = Int(text), (0..<batch.photos).contains(index) else {

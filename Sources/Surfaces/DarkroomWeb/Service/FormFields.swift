@@ -57,7 +57,7 @@ struct FormFields: Sendable {
     }
 
     /// Reads fields as JSON or as a simple form, a form with the list as one of its parts, or the list as the whole
-    /// body. The query of each of them can contain further fields.
+    /// body. In each case, the query can contain further fields.
     private static func upload(
         _ file: UploadedFile, _ type: ContentTypeField, _ request: HTTPRequest
     ) throws(Problem) -> FormFields {

@@ -7,7 +7,7 @@ import DarkroomStore
 
 /// Continues the submissions and feeds that were interrupted, and withdraws lists.
 extension ListFeeds {
-    /// Continues the feeds that an earlier process has not completed, on a separate thread. Later, this thread
+    /// On a separate thread, continues the feeds that an earlier process has not completed. Later, this thread
     /// continues the feeds that are interrupted because Redis is unreachable.
     package func resumeInterrupted() {
         state.withLock { $0.interrupted = lists.records().map { Feed(record: $0) } }

@@ -187,7 +187,7 @@ package final class ListFeeds: Sendable {
     /// Starts the feed of a new batch.
     /// - Parameters:
     ///   - submission: A checked form.
-    ///   - feed: The feed that fails or ends; nil until the batch of a new feed is submitted.
+    ///   - feed: Holds the feed to handle when feeding ends; nil until the batch of a new feed is submitted.
     ///   - id: The id of the batch.
     ///   - limit: The time for which Redis may refuse the batch; nil for the patience of the coordinator.
     ///   - beforeTrying: Called on the feeding thread before each attempt to submit the batch.

@@ -118,7 +118,7 @@ final class ListStore: Sendable {
     }
 
     /// Moves an uploaded list into the folder, so that it outlives its request. When this call returns, the content of
-    /// the list is on the disk. Its name is on the disk only after ``write(_:)``.
+    /// the list is on the disk. The name of the file is on the disk only after ``write(_:)``.
     func take(upload: String) throws -> List {
         let bytes = try folder.names().reduce(0) { try $0 + Int(folder.status(of: $1)?.st_size ?? 0) }
         guard bytes < Self.mostBytes else {

@@ -17,7 +17,7 @@ struct SubmittedFolders {
     /// Creates the output folder, the folder of the manifest of `batch`, and the folder of originals.
     /// - Parameters:
     ///   - output: An absolute path in ``outputs``.
-    ///   - originals: The same; empty for none.
+    ///   - originals: An absolute path in ``outputs``; empty for none.
     func make(output: String, originals: String, for batch: BatchID) {
         do {
             // If Redis does not answer, the origin is missing. Only a later `darkroom submit` into this folder reads

@@ -10,7 +10,7 @@ final class ThumbnailFailures: Sendable {
     }
 
     private static let most = 10_000
-    /// The time for which a failure counts if the photo may not be its cause.
+    /// The time for which a failure counts if something other than the photo may be the cause.
     private static let doubt = Duration.seconds(600)
 
     private let state = Locked(State())

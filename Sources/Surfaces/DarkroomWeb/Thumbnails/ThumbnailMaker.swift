@@ -12,7 +12,7 @@ import Foundation
 final class ThumbnailMaker: Sendable {
     /// The number of photos that are decoded at the same time.
     enum Turn: Sendable {
-        /// As many as there are threads for thumbnails. Only photos that need little memory are decoded.
+        /// As many photos as there are threads for thumbnails. Only photos that need little memory are decoded.
         case together
         /// One at a time.
         case alone

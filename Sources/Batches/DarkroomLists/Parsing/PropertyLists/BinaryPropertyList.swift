@@ -6,7 +6,7 @@ import DarkroomModel
 /// gigabytes. Foundation expands all references. A photo list needs only the top object and the texts to which it
 /// refers. This type does not read deeper objects, so their size, depth and cycles do not matter. It reads one text at
 /// a time from the bytes of the list. Because many entries may refer to the same text, the initializer adds up the
-/// bytes of all entries, and throws if there are too many.
+/// bytes of all entries, and throws if the sum is too large.
 ///
 /// The format is described in Apple's `CFBinaryPList.c`: objects, a table of their offsets, and a trailer of 32 bytes.
 struct BinaryPropertyList {
@@ -178,8 +178,8 @@ struct BinaryPropertyList {
         }
     }
 
-    /// Calls `body` with the trimmed text of an object. If the object is not a text, `body` gets a description of it,
-    /// which is not a valid URL.
+    /// Calls `body` with the trimmed text of an object. If the object is not a text, `body` gets a description of the
+    /// object, which is not a valid URL.
     private func withURL(_ number: Int, _ body: (UnsafeRawBufferPointer) -> Void) throws(Problem) {
         let object = try object(number)
         var what: String

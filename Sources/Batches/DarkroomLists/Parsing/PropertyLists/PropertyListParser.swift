@@ -59,7 +59,7 @@ struct PropertyListParser {
         }
     }
 
-    /// The URL of a value. If the value is not a string, returns a description of it, which is not a valid URL.
+    /// The URL of a value. If the value is not a string, returns a description of the value, which is not a valid URL.
     private static func url(_ value: Any) -> String {
         guard let url = value as? String else { return "\(kind(value)) in place of a URL" }
         return url.trimmingCharacters(in: .whitespacesAndNewlines)

@@ -1,4 +1,4 @@
-/// The columns of a table that the user has chosen, each by its name in the header or by its number from 1.
+/// The columns that the user has chosen in a table, each by its name in the header or by its number from 1.
 package struct ListColumns: Sendable, Equatable {
     /// The column of the URLs; nil: the column is detected.
     package var url: String?

@@ -3,7 +3,8 @@ import DarkroomModel
 /// The lines of a record with a quoted field that contains line ends. The lines count as rows, and a quotation mark as
 /// part of a text, in these cases:
 ///
-/// - At least two lines have all columns and a URL, or a later line has them, with its URL in the quoted field.
+/// - At least two lines have all columns and a URL, or a line after the first has all columns and a URL in the quoted
+///   field.
 /// - A quotation mark is at a place where RFC 4180 does not allow it, and a field within the quoted field is a URL.
 /// - All lines have all columns, and the list is usually literal.
 ///
@@ -53,7 +54,8 @@ struct QuotedLines {
         self.haveQuotedURL = haveQuotedURL
     }
 
-    /// Whether a byte may follow a closing quotation mark, besides a delimiter: the end of a line, or blanks before it.
+    /// Whether a byte that is not a delimiter may follow a closing quotation mark: the byte is a blank or belongs to a
+    /// line end.
     private static func mayFollowQuote(_ byte: UInt8) -> Bool {
         Byte.isBlank(byte) || byte == Byte.carriageReturn || byte == Byte.lineFeed
     }

@@ -4,12 +4,12 @@ import DarkroomModel
 /// delimiters and is not in quotes.
 ///
 /// - A field that begins with a space belongs to the field before it, unless fields of the header begin with a space.
-/// - The URL begins in its column. If the field there does not begin with a URL, columns before it contain delimiters,
-///   and the URL begins at the only later field that begins with a URL.
+/// - The URL begins in its column. If the field there does not begin with a URL, columns before the URL contain
+///   delimiters, and the URL begins at the only later field that begins with a URL.
 /// - If no column follows the URL, the URL is the rest of the record, unless only its first field ends like the name of
 ///   a picture.
 /// - If columns follow, the URL consists of the fields whose combination ends like the name of a picture. Without such
-///   a combination, it consists of its first field and the next fields with characters of paths and queries.
+///   a combination, the URL consists of its first field and the next fields with characters of paths and queries.
 ///
 /// If several combinations are possible, empty fields at the end of the record are taken for columns without a value.
 /// If several are still possible, the URL is unknown. A tab is never part of a URL.

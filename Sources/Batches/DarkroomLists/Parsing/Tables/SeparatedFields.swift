@@ -2,7 +2,8 @@ import DarkroomModel
 
 /// Iterates over the fields of one CSV record (RFC 4180).
 ///
-/// Tolerates common errors: skips spaces before an opening quote, and adds text after a closing quote to the field.
+/// Tolerates common errors: skips spaces before an opening quote, and treats text that follows a closing quote as part
+/// of the field.
 struct SeparatedFields {
     /// A field of the record, without its enclosing quotes.
     struct Field {

@@ -83,7 +83,7 @@ struct SeparatedListParser: RecordReceiver {
         rows(record.part(end + 1..<record.count), line: line + 1, receive)
     }
 
-    /// Reads a record with a quoted field that is not closed, or is too long, as several rows.
+    /// Reads a record as several rows, because a quoted field in the record is not closed or is too long.
     mutating func takeUnclosed(
         _ record: UnsafeRawBufferPointer, isClosed: Bool, line: Int, _ receive: PhotoListReceiver
     ) -> Bool {

@@ -45,8 +45,9 @@ extension TableDetector {
         layout.linesBefore -= 1
     }
 
-    /// The reading of quotation marks. In a list that is usually literal, the marks are literal if this gives all lines
-    /// the same number of fields, and the other reading gives other numbers of fields or fields without an end.
+    /// The reading of quotation marks. In a list that is usually literal, the marks are literal if this reading gives
+    /// all lines the same number of fields, and the other reading gives a line another number of fields or a field
+    /// without an end.
     private func detectedQuotes(
         _ layout: SeparatedListParser.Layout, _ lines: [UnsafeRawBufferPointer]
     ) -> ListQuotes {

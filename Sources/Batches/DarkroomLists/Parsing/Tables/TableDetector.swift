@@ -32,7 +32,7 @@ struct TableDetector {
     /// Creates a detector for a list that begins with these lines. None of the lines is blank.
     /// - Parameters:
     ///   - isWhole: Whether these lines are the whole list.
-    ///   - quotes: The reading of quotation marks that the user has chosen; nil to detect it.
+    ///   - quotes: The reading of quotation marks, if the user has chosen it; nil to detect it.
     init(_ all: [UnsafeRawBufferPointer], isWhole: Bool, ending: String, quotes: ListQuotes?) {
         self.all = all
         self.isWhole = isWhole

@@ -9,8 +9,8 @@
 --     operations in the focus of this batch are claimed
 --     [8] '1': the set of batches that the worker refuses is emptied first
 --     [9...] number of batches that the worker refuses from now on (up to 1,000), their ids; number of batches that it no longer
---     refuses (up to 1,000), their ids; number of further batches that this claim skips, but not the next claim (up to 1,000), their ids;
---     then the operations that the worker holds (see renew_leases.lua)
+--     refuses (up to 1,000), their ids; number of further batches that only this claim skips (up to 1,000), their ids; then the operations
+--     that the worker holds (see renew_leases.lua)
 -- {'OLD'} a later claim was answered before this one; nothing was done
 -- {'OK', token, lost, next, version, cluster, turn, refusals, again, batch, ...}
 --     token: the fencing token of the claimed operations
@@ -147,8 +147,8 @@ local function count_executing(batch, popped, executing, now)
     publish_event('claimed', batch.id, now, '"operations":[' .. table.concat(popped, ',') .. '],"worker":"' .. worker .. '"')
 end
 
--- Moves the batch to the end of its ready queue, or removes it if no more of its operations can be claimed. Returns the number of its
--- operations that stay queued if it stays in the ready queue, else nil.
+-- Moves the batch to the end of its ready queue, or removes it if no more of its operations can be claimed. If the batch stays in the ready
+-- queue, returns the number of its operations that stay queued; else nil.
 local function end_turn(batch, executing, ready_key)
     local queue = batch.key .. QUEUE
     local queued = batch.operations - batch.ended - executing
@@ -162,7 +162,7 @@ local function end_turn(batch, executing, ready_key)
 end
 
 -- Claims operations of one batch. The photos that the claim may still take are divided evenly among the batches of this page that have not
--- had their turn, but each batch gets at least one operation if it fits. The first batch always gets one operation.
+-- had their turn, but each batch gets at least one operation if one fits. The first batch always gets one operation.
 local function claim_from(claim, id, ready_key, priority, batches_left)
     local key = KEY_BATCH .. id
     local state, size, photos, operations, ended, executing, lease, focus_first, focus_last, focus_only = batch_fields(key, 'state', 'size',

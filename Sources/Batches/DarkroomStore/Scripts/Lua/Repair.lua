@@ -77,7 +77,7 @@ local function resume_postponed()
 end
 
 -- Begins the complete check of a batch. A batch cannot be repaired if its key has another type, if its size is unreadable, or if it has
--- more operations than photos, because its check could take days.
+-- more operations than photos: the check of such a batch could take days.
 local function begin(id)
     local key = KEY_BATCH .. id
     local size, photos, operations, state = batch_fields(key, 'size', 'photos', 'operations', 'state')

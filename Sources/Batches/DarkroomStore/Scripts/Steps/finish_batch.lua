@@ -3,8 +3,8 @@
 --#include schedule_deletion.lua
 
 -- Finishes the batch `id` at `now`: clears its focus, and schedules its webhook, its deletion and the release of its dependents. If the
--- batch is cancelled, also removes the queue and the entries. If the counters of the batch do not agree, the step only requests a repair,
--- which finishes the batch later, unless Repair.lua itself calls the step (`is_repaired`).
+-- batch is cancelled, also removes the queue and the entries. If the counters of the batch do not agree and the caller is not Repair.lua
+-- (`is_repaired`), the step only requests a repair, which finishes the batch later.
 local function finish_batch(id, now, is_repaired)
     local key = KEY_BATCH .. id
     local webhook, round, cancelled, photos, filtered, failed, cancelled_photos, pace, worked = unpack(

@@ -1,6 +1,6 @@
 -- Whether fields of a batch's hash are integers within their bounds (see StoredBounds.swift): the operation size, the number of photos,
--- and any other fields. If a field is not valid, the batch is damaged: the scripts that workers call treat it as gone until a user forgets
--- it, so that it does not disturb other batches.
+-- and any other fields. If a field is not valid, the batch is damaged: the scripts that workers call treat the batch as gone until a user
+-- forgets it, so that it does not disturb other batches.
 local function is_valid_batch(size, photos, ...)
     local fields = {size, photos, ...}
     for i = 1, 2 + select('#', ...) do

@@ -22,7 +22,7 @@ local function maintain(worker, now, lease_clock, retention_clock)
         more = #expired == 50
     end
 
-    -- Makes the deferred operations of up to 10 batches claimable if they are due.
+    -- Makes due deferred operations of up to 10 batches claimable.
     local due = redis.call('ZRANGEBYSCORE', KEY_DEFERRED, '-inf', retention_clock, 'LIMIT', 0, 10)
     if #due > 0 then
         --#include resume_deferred.lua
