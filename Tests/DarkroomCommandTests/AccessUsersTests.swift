@@ -70,10 +70,7 @@ import Testing
                 "--bind", "127.0.0.1", "--save", "", "--dir", scratch.path(""),
             ], log: scratch.path("log"))
         defer { server.stop() }
-        let deadline = ContinuousClock.now + .seconds(30)
-        while try run("batches", role: "monitor").status != 0 {
-            try #require(ContinuousClock.now < deadline, "no user could log in")
-        }
+        try waitUntil("a user can log in") { try run("batches", role: "monitor").status == 0 }
         #expect(try run("workers", "--json", role: "monitor").status == 0)
         #expect(try run("suspend", "--all", role: "coordinator").status == 0)
         let forbidden = try run("resume", "--all", role: "monitor")
@@ -94,10 +91,7 @@ import Testing
         ]
         func start() throws -> BoundProcess {
             let server = try BoundProcess(arguments, log: scratch.path("log"))
-            let deadline = ContinuousClock.now + .seconds(30)
-            while try run("batches", role: "monitor").status != 0 {
-                try #require(ContinuousClock.now < deadline, "the server does not answer")
-            }
+            try waitUntil("the server answers") { try run("batches", role: "monitor").status == 0 }
             return server
         }
         var server = try start()

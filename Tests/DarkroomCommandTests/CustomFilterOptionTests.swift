@@ -142,11 +142,10 @@ import Testing
         let id = try queue.submit([url]) { $0.filters = [.custom("wanted")] }
         let other = try queue.start("worker", "--custom-filter", "other=cat", "--files-under", TestFiles.samples)
         try other.waitFor("for x:wanted: registered with it are other")
-        let isShown = try RunningProcess.wait {
+        try waitUntil("the missing filter is shown") {
             let status = try queue.run("status", "\(id)")
             return (status.standardOutput + status.standardError).contains("has no custom filter \"wanted\"")
         }
-        #expect(isShown)
         let worker = try queue.start("worker", "--custom-filter", "wanted=cat", "--files-under", TestFiles.samples)
         #expect(try queue.run("wait", "\(id)").status == 0)
         for program in [other, worker] {
@@ -168,12 +167,11 @@ import Testing
                 TestFiles.samples,
                 "--filtrations", "2", "--namespace", queue.namespace,
             ], environment: queue.environment.merging(["TMPDIR": scratch.path]) { own, _ in own })
-        #expect(RunningProcess.wait { RunningProcess.having(mark).count >= 8 }, "\(RunningProcess.having(mark))")
+        try waitUntil("the commands run: \(RunningProcess.having(mark))") { RunningProcess.having(mark).count >= 8 }
         #expect(try scratch.contents("").count { $0.hasPrefix("darkroom-command-") } == 2)
         worker.send(SIGKILL)
         _ = try worker.outcome()
-        #expect(RunningProcess.wait { RunningProcess.having(mark).isEmpty }, "\(RunningProcess.having(mark))")
-        let isEmpty = try RunningProcess.wait { try scratch.contents("").isEmpty }
-        #expect(isEmpty)
+        try waitUntil("the commands have ended: \(RunningProcess.having(mark))") { RunningProcess.having(mark).isEmpty }
+        try waitUntil("their folders are removed") { try scratch.contents("").isEmpty }
     }
 }

@@ -58,11 +58,7 @@ struct DependCommandTests {
         try both.waitFor("batch \(first): no running worker takes it")
         try queue.develop("F")
         // No worker runs. The heartbeats of the waiting programs make the second batch ready.
-        let deadline = ContinuousClock.now + .seconds(30)
-        while try queue.store.facts(of: second)?.state != .ready {
-            try #require(ContinuousClock.now < deadline, "the second batch did not become ready")
-            _ = try queue.store.connection.call(.init("BLPOP", queue.store.keys.prefix + "nothing", "0.05"))
-        }
+        try waitUntil("the second batch is ready") { try queue.store.facts(of: second)?.state == .ready }
         try queue.develop("F")
         #expect(try waiting.outcome().status == 0)
         let outcome = try both.outcome()

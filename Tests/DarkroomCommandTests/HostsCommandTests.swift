@@ -26,12 +26,11 @@ import Testing
         let second = try queue.submit(["http://localhost:\(server.port)/b.jpg"]) { $0.output = "" }
         let worker = try queue.start(
             "worker", "--allow-private", "--patience", "1h", "--outputs-under", queue.folder, "--grace", "0s")
-        let deadline = ContinuousClock.now + .seconds(60)
         var found: [[String: Any]] = []
-        repeat {
-            usleep(20_000)  // polls Redis, which sends no event for a heartbeat
+        try waitUntil("the worker has told its hosts: \(found)") {
             found = try hosts(try queue.run("hosts", "--json"))
-        } while (found.first?["waiting"] as? Int != 5 || found.last?["downloaded"] as? Int != 1) && .now < deadline
+            return found.first?["waiting"] as? Int == 5 && found.last?["downloaded"] as? Int == 1
+        }
         #expect(found.map { $0["host"] as? String } == ["127.0.0.1", "localhost"])
         #expect(found.map { $0["state"] as? String } == ["paused", "up"])
         #expect(found.first?["secondsToNextTry"] as? Double ?? 0 > 60)
@@ -55,16 +54,17 @@ import Testing
         let line = try #require(try queue.run("status", "\(batch)").lines.first { $0.hasPrefix("waiting\t") })
         #expect(line.hasPrefix("waiting\t5 photos wait for 127.0.0.1, next try in "))
         #expect(try queue.run("status").lines.contains { $0.hasPrefix("waiting\t5 photos wait for 127.0.0.1, ") })
-        let deadline = ContinuousClock.now + .seconds(60)
         var texts: [String] = []
-        repeat {
+        try waitUntil("the batch has a problem") {
             let facts = try queue.run("status", "\(batch)", "--json").json() as? [String: Any]
             texts = (facts?["problems"] as? [[String: String]] ?? []).compactMap { $0["text"] }
-        } while texts.isEmpty && .now < deadline
+            return !texts.isEmpty
+        }
         var waited: String?
-        repeat {
+        try waitUntil("the status tells what the batch waited for") {
             waited = try queue.run("status", "\(batch)").lines.first { $0.hasPrefix("waited for\t") }
-        } while waited == nil && .now < deadline
+            return waited != nil
+        }
         #expect(waited?.hasPrefix("waited for\tthe host 127.0.0.1 (") == true, "\(waited ?? "nothing")")
         let facts = try queue.run("status", "\(batch)", "--json").json() as? [String: Any]
         #expect((facts?["waitedFor"] as? [String: Any])?["resource"] as? String == "host")

@@ -95,12 +95,9 @@ import Testing
         let submitted = try control("submit", other, "-o", scratch.path("elsewhere"))
         #expect(submitted.status == 0, "\(submitted)")
         let id = try #require(submitted.lines.first)
-        let deadline = ContinuousClock.now + .seconds(30)
-        var status = ""
-        while !status.contains("not in a folder to which this worker may write"), .now < deadline {
-            status = try control("status", id).standardError
+        try waitUntil("the worker refuses the batch") {
+            try control("status", id).standardError.contains("not in a folder to which this worker may write")
         }
-        #expect(status.contains("not in a folder to which this worker may write"), "\(status)")
         server.release()
         #expect(try run.outcome().status == 0)
         #expect(try scratch.contents("elsewhere") == ["manifest"])

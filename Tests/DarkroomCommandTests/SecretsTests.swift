@@ -150,9 +150,8 @@ import Testing
             "--webhook-hosts", "127.0.0.1:\(server.port)", "--log-level", "debug")
         // Waits until all photos except the held one are final. After that, Redis has the failures of these photos.
         let store = BatchStore(try RedisConfiguration(url: "redis://:hush-redis@127.0.0.1:\(port)"), keys: try Keys())
-        let deadline = ContinuousClock.now + .seconds(60)
-        while try store.facts(of: #require(BatchID(id)))?.counts.final != photos.count - 1 {
-            try #require(ContinuousClock.now < deadline, "the photos have not ended within 60 s")
+        try waitUntil("the photos have ended") {
+            try store.facts(of: #require(BatchID(id)))?.counts.final == photos.count - 1
         }
         try checkRedis()
         server.release()

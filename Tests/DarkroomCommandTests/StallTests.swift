@@ -18,15 +18,11 @@ import Testing
             "worker", "--allow-private", "--per-host", "1", "--outputs-under", queue.folder, "--grace", "0s")
         #expect(await server.wait { $0.running == 1 }, "the download has not started")
         let second = try queue.submit((0..<3).map { server.url("/\($0).jpg") }) { $0.output = "" }
-        let deadline = ContinuousClock.now + .seconds(60)
         func codes() throws -> [BatchProblem.Code] {
             let facts = try #require(try queue.store.facts(of: second))
             return try queue.store.problems(of: [facts], now: try queue.store.time()).of(facts).map(\.code)
         }
-        while try codes() != [.waitsForHost] {
-            try #require(ContinuousClock.now < deadline, "the batch has no problem")
-            usleep(5000)  // polls Redis, which sends no event for a heartbeat
-        }
+        try waitUntil("the batch has a problem") { try codes() == [.waitsForHost] }
         #expect(problems(try queue.run("status", "\(second)", "--json").json()) == ["waits-for-host"])
         let sentence =
             "wait for connections to 127.0.0.1, which batch \(first) uses; it goes on after that batch; "
@@ -58,10 +54,8 @@ import Testing
         try worker.waitFor("worker started worker=")
         let list = "\(queue.folder)/list.txt"
         try "http://127.0.0.1:9/a.jpg\n".write(toFile: list, atomically: true, encoding: .utf8)
-        // The first heartbeat contains the folders.
-        let deadline = ContinuousClock.now + .seconds(60)
-        while try queue.store.workers().first?.fields["outputs.under"] == nil, ContinuousClock.now < deadline {
-            usleep(5000)  // polls Redis, which sends no event for a heartbeat
+        try waitUntil("the first heartbeat tells the folders") {
+            try queue.store.workers().first?.fields["outputs.under"] != nil
         }
         let submitted = try queue.run("submit", list, "--output", "\(other.path)/out")
         #expect(submitted.status == 0)

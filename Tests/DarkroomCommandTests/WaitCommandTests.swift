@@ -64,10 +64,8 @@ struct WaitCommandTests {
         _ = try queue.claim("lost")
         // No worker runs. The heartbeats of the waiting program advance the lease clock until the lease expires.
         let waiting = try queue.start("wait", "\(id)")
-        let deadline = ContinuousClock.now + .seconds(30)
-        while try queue.store.facts(of: id)?.executing == 1 {
-            try #require(ContinuousClock.now < deadline, "the operation of the lost worker was not recovered")
-            _ = try queue.store.connection.call(.init("BLPOP", queue.store.keys.prefix + "nothing", "0.05"))
+        try waitUntil("the operation of the lost worker is recovered") {
+            try queue.store.facts(of: id)?.executing != 1
         }
         #expect(try queue.claim("other").map(\.leaseExpiries) == [1])
         waiting.send(SIGINT)

@@ -69,8 +69,7 @@ import Testing
         }
         #expect(submitted.wait(timeout: .now() + 60) == .success)
         let batch = try #require(id.withLock { $0 })
-        let deadline = ContinuousClock.now + .seconds(30)
-        while try store.facts(of: batch)?.operations != 2 { try #require(ContinuousClock.now < deadline) }
+        try waitUntil("two operations are fed") { try store.facts(of: batch)?.operations == 2 }
         _ = try store.perform(store.cancel(batch))
         let facts = try #require(try feeding.value() ?? nil)
         #expect(facts.photos == 100 && facts.cancelled)

@@ -64,10 +64,8 @@ import Testing
         let id = Locked<BatchID?>(nil)
         let list = SampleList(count: 1300) { [store] index in
             guard index == 1270, let batch = id.withLock({ $0 }) else { return }
-            let deadline = ContinuousClock.now + .seconds(30)
-            while try store.facts(of: batch)?.operations != 25 {
-                try #require(ContinuousClock.now < deadline, "the full operations are not fed while the list pauses")
-                _ = try store.connection.call(RedisCommand("BLPOP", "nothing", "0.02"))
+            try waitUntil("the full operations are fed while the list pauses") {
+                try store.facts(of: batch)?.operations == 25
             }
         }
         let batch = try Coordinator(store: store).submit(list, options: .init()) { batch in id.withLock { $0 = batch } }
@@ -79,11 +77,9 @@ import Testing
         let id = Locked<BatchID?>(nil)
         let list = SampleList(count: 5) { [store] index in
             guard index == 4, let batch = id.withLock({ $0 }) else { return }
-            let deadline = ContinuousClock.now + .seconds(30)
             for number in 1...2 {
-                while try store.facts(of: batch)?.operations != number {
-                    try #require(ContinuousClock.now < deadline, "operation \(number) is not fed while the list pauses")
-                    _ = try store.connection.call(RedisCommand("BLPOP", "nothing", "0.02"))
+                try waitUntil("operation \(number) is fed while the list pauses") {
+                    try store.facts(of: batch)?.operations == number
                 }
                 guard case .claimed(let claimed) = try store.perform(store.claim(worker: "w", number: number)) else {
                     return

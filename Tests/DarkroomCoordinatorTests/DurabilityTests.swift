@@ -17,11 +17,9 @@ import Testing
             try RedisServer(arguments: ["--replicaof", "127.0.0.1", "\(port)"])
         }
         let connection = RedisConnection(master.configuration)
-        let deadline = ContinuousClock.now + .seconds(30)
-        while try connection.call(RedisCommand("INFO", "replication")).string?.components(separatedBy: "state=online")
-            .count != count + 1
-        {
-            try #require(ContinuousClock.now < deadline, "the replicas did not come online")
+        try waitUntil("the replicas are online") {
+            try connection.call(RedisCommand("INFO", "replication")).string?.components(separatedBy: "state=online")
+                .count == count + 1
         }
         return (master, replicas)
     }

@@ -7,7 +7,7 @@ import Testing
 /// `DARKROOM_FUZZ_COUNT=1000000 swift test --filter ListFuzzTests`.
 @Suite struct ListFuzzTests {
     @Test func fuzzedListsNeitherCrashNorLeaveTheFolder() async throws {
-        let run = FuzzRun("fuzzed lists", count: 20_000)
+        let run = FuzzRun("fuzzed lists", count: 8000)
         print(run)
         let failures = await run.inPieces(of: 10_000) { seeds, path in
             let (first, last) = (seeds.lowerBound, seeds.upperBound)

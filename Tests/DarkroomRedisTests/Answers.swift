@@ -1,5 +1,6 @@
 import DarkroomConcurrency
 import DarkroomRedis
+import DarkroomTestSupport
 import Foundation
 import Testing
 
@@ -23,8 +24,7 @@ final class Answers: Sendable {
 
 /// Waits until `INFO clients` of the server reports `count` blocked clients.
 func waitUntilBlocked(_ count: Int, on connection: RedisConnection) throws {
-    let deadline = ContinuousClock.now + .seconds(20)
-    while try connection.call(RedisCommand("INFO", "clients")).string?.contains("blocked_clients:\(count)") != true {
-        try #require(ContinuousClock.now < deadline, "the server did not report \(count) blocked clients")
+    try waitUntil("the server reports \(count) blocked clients") {
+        try connection.call(RedisCommand("INFO", "clients")).string?.contains("blocked_clients:\(count)") == true
     }
 }

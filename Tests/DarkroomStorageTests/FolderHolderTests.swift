@@ -22,6 +22,21 @@ import Testing
         FileManager.default.contents(atPath: scratch.path(name)).map { String(decoding: $0, as: UTF8.self) }
     }
 
+    /// How often this process has the file `holder` open.
+    private func openings() throws -> Int {
+        let path = scratch.path("holder")
+        return try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count { descriptor in
+            // Other threads may have closed the descriptor.
+            (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(descriptor)")) == path
+        }
+    }
+
+    private func whileHolding(_ holder: FolderHolder, _ body: () throws -> Void) throws {
+        var result = Result<Void, any Error>.success(())
+        try holder.whileHolding("holder", in: folder) { result = Result(catching: body) }
+        try result.get()
+    }
+
     private func mayWrite(_ holder: FolderHolder) -> Bool {
         var isCalled = false
         let error = failure { () throws(SystemFailure) in
@@ -54,16 +69,17 @@ import Testing
         #expect(try first.take("holder", in: folder) == nil)
         let order = Locked<[String]>([])
         let written = DispatchSemaphore(value: 0)
-        try first.whileHolding("holder", in: folder) {
+        try whileHolding(first) {
             // The threads ignore errors, because the check of `order` fails after an error.
             Thread.detachNewThread { [self] in _ = try? second.take("holder", in: folder) }
-            let deadline = ContinuousClock.now + .seconds(20)
-            while (try? FolderHolder.read("holder", in: folder)) != second, .now < deadline { usleep(1000) }
+            try waitUntil("the file names the second holder") { try FolderHolder.read("holder", in: folder) == second }
             Thread.detachNewThread { [self] in
                 try? second.whileHolding("holder", in: folder) { order.withLock { $0.append("second") } }
                 written.signal()
             }
-            #expect(written.wait(timeout: .now() + 0.2) == .timedOut)
+            // The file is open in `whileHolding` of both threads and in both calls of `take`. From now on the last thread
+            // asks for the lock.
+            try waitUntil("the second process waits") { try openings() == 4 || order.withLock { !$0.isEmpty } }
             order.withLock { $0.append("first") }
         }
         written.wait()
@@ -74,15 +90,13 @@ import Testing
         #expect(try first.take("holder", in: folder) == nil)
         let order = Locked<[String]>([])
         let taken = DispatchSemaphore(value: 0)
-        try first.whileHolding("holder", in: folder) {
+        try whileHolding(first) {
             Thread.detachNewThread { [self] in
                 _ = try? second.take("holder", in: folder)
                 order.withLock { $0.append("taken") }
                 taken.signal()
             }
-            // Waits until the second holder has written its name.
-            let deadline = ContinuousClock.now + .seconds(20)
-            while (try? FolderHolder.read("holder", in: folder)) != second, .now < deadline { usleep(1000) }
+            try waitUntil("the file names the second holder") { try FolderHolder.read("holder", in: folder) == second }
             #expect(!mayWrite(first), "the previous holder began another write")
             order.withLock { $0.append("placed") }
         }
@@ -93,7 +107,7 @@ import Testing
     /// A process of the taking batch also waits if `holder` already names its batch.
     @Test func everyTakerOfABatchWaitsForThePreviousHolder() throws {
         #expect(try first.take("holder", in: folder) == nil)
-        try first.whileHolding("holder", in: folder) {
+        try whileHolding(first) {
             for _ in 0..<2 {
                 let error = failure { () throws(SystemFailure) in
                     _ = try second.take("holder", in: folder, patience: .milliseconds(50))
@@ -112,15 +126,14 @@ import Testing
         #expect(try first.take("holder", in: folder) == nil)
         let others = Locked<[FolderHolder: FolderHolder?]>([:])
         let taken = DispatchSemaphore(value: 0)
-        try first.whileHolding("holder", in: folder) {
+        try whileHolding(first) {
             for holder in [second, third] {
                 Thread.detachNewThread { [self] in
                     let other = try? holder.take("holder", in: folder)
                     others.withLock { $0[holder] = .some(other) }
                     taken.signal()
                 }
-                let deadline = ContinuousClock.now + .seconds(20)
-                while (try? FolderHolder.read("holder", in: folder)) != holder, .now < deadline { usleep(1000) }
+                try waitUntil("the file names the holder") { try FolderHolder.read("holder", in: folder) == holder }
             }
         }
         for _ in 1...2 { taken.wait() }

@@ -34,23 +34,14 @@ package final class RedisCluster: Sendable {
         for (port, busPort) in zip(ports, busPorts).dropFirst() {
             try Self.call(nodes[0], "CLUSTER", "MEET", "127.0.0.1", "\(port)", "\(busPort)")
         }
-        try wait("all nodes know each other") {
+        try waitUntil("all nodes know each other") {
             try nodes.allSatisfy { try Self.information($0, "cluster_known_nodes") == "4" }
         }
         try Self.call(nodes[3], "CLUSTER", "REPLICATE", names[0])
-        try wait("the cluster serves") {
+        try waitUntil("the cluster serves") {
             try nodes.allSatisfy { try Self.information($0, "cluster_state") == "ok" }
                 && RedisConnection(nodes[3].configuration).call(RedisCommand("INFO", "replication")).string?
                     .contains("master_link_status:up") == true
-        }
-    }
-
-    /// Waits at most 20 s until a condition holds.
-    package func wait(_ what: String, until isSo: () throws -> Bool) throws {
-        let deadline = ContinuousClock.now + .seconds(20)
-        while try !isSo() {
-            try #require(ContinuousClock.now < deadline, "not within 20 s: \(what)")
-            usleep(10_000)
         }
     }
 

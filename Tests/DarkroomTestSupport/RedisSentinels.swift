@@ -90,27 +90,22 @@ package final class RedisSentinels: Sendable {
     }
 
     private func waitUntilReady(_ replicas: Int, _ sentinelPassword: String?) throws {
-        let deadline = ContinuousClock.now + .seconds(20)
         for port in sentinelPorts {
             var configuration = try RedisConfiguration(url: "redis://127.0.0.1:\(port)")
             configuration.password = sentinelPassword
             let sentinel = RedisConnection(configuration)
-            while true {
+            var fields: [String: String] = [:]
+            try waitUntil("the sentinel at \(port) is ready: \(fields)") {
                 let reply = sentinel.call([RedisCommand("SENTINEL", "MASTER", Self.service)])[0]
                 let words = (try? reply.get())?.array?.compactMap(\.string) ?? []
-                let fields = Dictionary(
+                fields = Dictionary(
                     uniqueKeysWithValues: stride(from: 0, to: words.count - 1, by: 2).map { (words[$0], words[$0 + 1]) }
                 )
-                if fields["num-slaves"] == "\(replicas)", fields["num-other-sentinels"] == "\(sentinelPorts.count - 1)",
-                    fields["flags"] == "master"
-                {
-                    // After a standstill of 2 s, a sentinel would be inactive for another 30 s (TILT mode).
-                    _ = try sentinel.call(RedisCommand("SENTINEL", "DEBUG", "TILT-TRIGGER", "60000"))
-                    break
-                }
-                try #require(ContinuousClock.now < deadline, "the sentinel at \(port) is not ready: \(fields)")
-                usleep(20_000)  // a sentinel runs its checks ten times per second
+                return fields["num-slaves"] == "\(replicas)"
+                    && fields["num-other-sentinels"] == "\(sentinelPorts.count - 1)" && fields["flags"] == "master"
             }
+            // After a standstill of 2 s, a sentinel would be inactive for another 30 s (TILT mode).
+            _ = try sentinel.call(RedisCommand("SENTINEL", "DEBUG", "TILT-TRIGGER", "60000"))
         }
     }
 }

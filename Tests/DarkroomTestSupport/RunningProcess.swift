@@ -30,15 +30,4 @@ package struct RunningProcess {
             return (Data([0]) + environment).range(of: Data("\0\(variable)\0".utf8)) != nil
         }
     }
-
-    /// Polls until `condition` is true, for at most 20 s, because the system does not report such changes.
-    /// - Returns: whether the condition became true.
-    package static func wait(until condition: () throws -> Bool) rethrows -> Bool {
-        let deadline = ContinuousClock.now + .seconds(20)
-        while try !condition() {
-            guard .now < deadline else { return false }
-            usleep(1000)
-        }
-        return true
-    }
 }

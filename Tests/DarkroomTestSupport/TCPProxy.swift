@@ -14,6 +14,7 @@ package final class TCPProxy: Sendable {
         var isClosed = false
         var descriptors: Set<Int32> = []
         var accepted = 0
+        var refused = 0
     }
 
     private let state = Locked(State())
@@ -32,6 +33,9 @@ package final class TCPProxy: Sendable {
 
     /// The number of accepted connections.
     package var accepted: Int { state.withLock { $0.accepted } }
+
+    /// The number of connections that were closed at once, because the server is down or the proxy is interrupted.
+    package var refused: Int { state.withLock { $0.refused } }
 
     /// Delays bytes in both directions.
     package func delay(_ delay: Duration) { state.withLock { $0.delay = delay } }
@@ -67,11 +71,13 @@ package final class TCPProxy: Sendable {
 
     private func take(_ client: Int32) {
         guard !state.withLock(\.isInterrupted) else {
+            state.withLock { $0.refused += 1 }
             Foundation.close(client)
             return
         }
         let upstream = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         guard Loopback.connect(upstream, to: server), !state.withLock(\.isClosed) else {
+            state.withLock { $0.refused += 1 }
             Foundation.close(client)
             Foundation.close(upstream)
             return

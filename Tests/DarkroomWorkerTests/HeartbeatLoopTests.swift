@@ -42,7 +42,8 @@ struct HeartbeatLoopTests {
         let holder = try darkroom.store.connection.call(.init("HGET", darkroom.keys.executing(id), "1"))
         toRedis.freeze()
         toRedis.thaw()
-        // The heartbeats of another worker advance the lease clock, so that leases can expire.
+        // Time itself is tested: a lease and a half passes. The heartbeats of another worker advance the lease clock, so that
+        // leases can expire.
         let end = ContinuousClock.now + .seconds(9)
         while .now < end {
             _ = try darkroom.store.perform(darkroom.store.heartbeat(worker: "other"))

@@ -57,11 +57,8 @@ import WorkerSupport
             let batch = try darkroom.submit(
                 (0..<4000).map { _ in "http://photos.example/photo" }, darkroom.options { $0.operationSize = 10 })
             #expect(await server.wait { $0.running == 4 })
-            try await workers(2, server).run { _ in
-                let deadline = ContinuousClock.now + .seconds(60)
-                // Polls, because Redis sends no event when a worker gets permits.
-                while try holders() < 3, .now < deadline { try await Task.sleep(for: .milliseconds(20)) }
-                #expect(try holders() == 3)
+            try workers(2, server).run { _ in
+                try waitUntil("all three workers have permits") { try holders() == 3 }
                 #expect(server.log.mostRunning <= Self.mostCounted)
                 _ = try darkroom.store.perform(darkroom.store.cancel(batch))
                 try darkroom.wait(batch)
@@ -70,25 +67,24 @@ import WorkerSupport
     }
 
     /// The first worker has claimed all operations before the other two join.
-    @Test func laterWorkersGetOperationsThatWaitForTheirTurn() async throws {
+    @Test func laterWorkersGetOperationsThatWaitForTheirTurn() throws {
         let server = try HostileServer(["/photo": .drip(body: [1, 2, 3], pause: .milliseconds(100))])
         defer { server.stop() }
-        try await workers(1, server).run { _ in
+        try workers(1, server).run { _ in
             let batch = try darkroom.submit(
                 (0..<400).map { _ in "http://photos.example/photo" }, darkroom.options { $0.operationSize = 10 })
             try darkroom.wait(batch, "claimed") { $0.operations - $0.operationsEnded == $0.executing }
-            try await workers(2, server).run { _ in
+            try workers(2, server).run { _ in
                 // When both have started, all workers have operations until few are left.
                 var (longest, executing) = (0, 40)
                 var allBusy: Int?
-                while executing > 6 {
-                    // Polls, because no event says which workers have operations.
-                    try await Task.sleep(for: .milliseconds(20))
+                try waitUntil("few operations are left") {
                     let held = try operationsHeld(of: batch)
                     executing = held.values.reduce(0, +)
                     let requests = server.log.requests["/photo"] ?? 0
                     if held.count == 3 { allBusy = requests }
                     longest = max(longest, requests - (allBusy ?? requests))
+                    return executing <= 6
                 }
                 #expect(allBusy != nil, "the late workers got no operations")
                 #expect(longest < 100, "so many of the 400 photos were requested while a worker was idle")

@@ -46,11 +46,7 @@ import WorkerSupport
     private func wait(
         _ worker: Worker, _ awaited: String, until isMet: (WorkerState) -> Bool
     ) throws {
-        let deadline = ContinuousClock.now + .seconds(20)
-        while !worker.core.read({ isMet($0) }) {
-            try #require(ContinuousClock.now < deadline, "the worker state does not contain \(awaited) after 20 s")
-            usleep(1000)  // polls, since the state does not report changes
-        }
+        try waitUntil("the worker state contains \(awaited)") { worker.core.read { isMet($0) } }
     }
 
     // MARK: Cancel

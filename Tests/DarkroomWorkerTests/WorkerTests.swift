@@ -207,15 +207,14 @@ import WorkerSupport
         let server = try RedisServer()
         defer { server.stop() }
         let darkroom = try Darkroom(server)
-        let began = try darkroom.withWorker {
+        // `withWorker` fails if the worker waits for Redis to return.
+        try darkroom.withWorker {
             $0.gracePeriod = .milliseconds(100)
         } run: { _ in
             try darkroom.wait(try darkroom.submit([urls[0]], darkroom.options()))
             server.terminate()
             darkroom.waitForLog("Redis cannot be used")
-            return ContinuousClock.now
         }
-        #expect(ContinuousClock.now - began < .seconds(15), "the worker waited for Redis to return")
     }
 
     @Test func leavesABatchWithEntriesOfANewerFormat() throws {

@@ -56,20 +56,16 @@ final class MountedOutput {
         return worker
     }
 
-    /// Polls the batch until `condition` returns true, for at most 60 s.
+    /// Waits until the batch satisfies `condition`.
     @discardableResult
     func wait(_ id: BatchID, _ awaited: String, until condition: (BatchFacts) throws -> Bool) throws -> BatchFacts {
-        let deadline = ContinuousClock.now + .seconds(60)
-        while true {
-            let facts = try #require(try queue.store.facts(of: id))
-            if try condition(facts) { return facts }
-            guard .now < deadline else {
-                Issue.record("batch \(id) is not \(awaited) within 60 s: \(facts)")
-                return facts
-            }
-            // Redis sends no message for these conditions, so the test polls. BLPOP of a missing key waits 20 ms.
-            _ = try queue.store.connection.call(.init("BLPOP", "{\(queue.namespace)}:nothing", "0.02"))
+        var facts: BatchFacts?
+        try waitUntil("batch \(id) is \(awaited): \(String(describing: facts))") {
+            let found = try #require(try queue.store.facts(of: id))
+            facts = found
+            return try condition(found)
         }
+        return try #require(facts)
     }
 
     /// The reasons that workers publish in Redis for refusing the batch.

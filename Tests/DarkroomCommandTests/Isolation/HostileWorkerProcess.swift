@@ -27,14 +27,14 @@ final class HostileWorkerProcess {
         return reader.exitStatus == 0
     }
 
-    /// Waits until a process has child processes and returns them; returns none after 20 s.
-    static func waitForChildren(of parent: Int32) -> [Int32] {
-        let deadline = ContinuousClock.now + .seconds(20)
-        while .now < deadline {
-            let children = children(of: parent)
-            if !children.isEmpty { return children }
+    /// Waits until a process has child processes, and returns them.
+    static func waitForChildren(of parent: Int32) throws -> [Int32] {
+        var found: [Int32] = []
+        try waitUntil("process \(parent) has children") {
+            found = children(of: parent)
+            return !found.isEmpty
         }
-        return []
+        return found
     }
 
     /// The processes that a process has started and that have not ended.
@@ -48,13 +48,8 @@ final class HostileWorkerProcess {
         }
     }
 
-    /// Waits until all these processes have ended, for at most 10 s.
-    static func waitUntilGone(_ processes: [Int32]) -> Bool {
-        let deadline = ContinuousClock.now + .seconds(10)
-        while processes.contains(where: { kill($0, 0) == 0 }) {
-            guard ContinuousClock.now < deadline else { return false }
-            usleep(5000)  // polled, since only the end of a child sends a signal
-        }
-        return true
+    /// Waits until all these processes have ended.
+    static func waitUntilGone(_ processes: [Int32]) throws {
+        try waitUntil("processes \(processes) have ended") { processes.allSatisfy { kill($0, 0) != 0 } }
     }
 }

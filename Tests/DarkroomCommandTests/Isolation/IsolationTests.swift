@@ -104,11 +104,10 @@ struct IsolationTests {
             }
         }
         // A helper installs the filter last. If the system allows no namespaces, the first helper process ends at once.
-        let deadline = ContinuousClock.now + .seconds(20)
-        while !lines("status").contains("Seccomp: \(facts.filtersCalls ? 2 : 0)"), .now < deadline {
-            helper = HostileWorkerProcess.waitForChildren(of: worker.process.identifier).first ?? 0
+        try waitUntil("a helper of batch \(id) has installed the filter") {
+            helper = try HostileWorkerProcess.waitForChildren(of: worker.process.identifier)[0]
+            return lines("status").contains("Seccomp: \(facts.filtersCalls ? 2 : 0)")
         }
-        #expect(helper != 0, "no helper has started for batch \(id)")
         #expect(lines("status").contains("NoNewPrivs: 1"))
         #expect(lines("status").contains("Seccomp: 2") == facts.filtersCalls)
         let limits = lines("limits")
@@ -143,12 +142,12 @@ struct IsolationTests {
         let id = try submit(["spin"], to: queue)
         let worker = try HostileWorkerProcess(queue, isolated: true)
         defer { worker.process.stop() }
-        let deadline = ContinuousClock.now + .seconds(20)
         var limits = ""
-        // If the system allows no namespaces, the first helper process ends at once.
-        while !limits.contains(#/Max cpu time +\d/#), .now < deadline {
-            let helper = HostileWorkerProcess.waitForChildren(of: worker.process.identifier).first ?? 0
+        try waitUntil("a helper of batch \(id) is limited: \(limits)") {
+            let helper = try HostileWorkerProcess.waitForChildren(of: worker.process.identifier)[0]
+            // If the system allows no namespaces, the first helper process ends at once.
             limits = (try? String(contentsOfFile: "/proc/\(helper)/limits", encoding: .utf8)) ?? ""
+            return limits.contains(#/Max cpu time +\d/#)
         }
         #expect(limits.contains(#/Max address space +\d+ +\d+ +bytes/#), "\(limits)")
         // A photo timeout of 1 s allows the largest photo 5 s. With the margins, a helper gets 2 * (5 + 2) + 10 = 24 s.
@@ -191,17 +190,15 @@ struct IsolationTests {
     /// A helper has its own user namespace. The user owns the namespace and can read the helper, which has no secrets.
     @Test func memoryAndEnvironmentOfAWorkerAreHidden() throws {
         let queue = try Queue()
-        let id = try submit(["loop"], to: queue)
+        _ = try submit(["loop"], to: queue)
         let worker = try HostileWorkerProcess(queue, isolated: true, privileged: false)
         defer { worker.process.stop() }
-        let helpers = HostileWorkerProcess.waitForChildren(of: worker.process.identifier)
-        #expect(!helpers.isEmpty, "no helper has started for batch \(id)")
+        _ = try HostileWorkerProcess.waitForChildren(of: worker.process.identifier)
         #expect(try !HostileWorkerProcess.canBeRead(worker.process.identifier))
         let other = try BoundProcess(HostileWorkerProcess.withoutPrivileges + ["sleep", "60"], log: "/dev/null")
         defer { other.stop() }
         // The process can be read as soon as `setpriv` has dropped its privileges: the reader has none either.
-        let isReadable = try RunningProcess.wait { try HostileWorkerProcess.canBeRead(other.identifier) }
-        #expect(isReadable, "the test must be able to read other processes")
+        try waitUntil("the test can read other processes") { try HostileWorkerProcess.canBeRead(other.identifier) }
     }
 
     @Test func operationDecodesAndEncodesPixels() throws {
@@ -247,13 +244,12 @@ struct IsolationTests {
     @Test func helpersEndWithTheirWorker() throws {
         for signal in [SIGTERM, SIGKILL] {
             let queue = try Queue()
-            let id = try submit((0..<3).map { "loop \($0)" }, to: queue)
+            _ = try submit((0..<3).map { "loop \($0)" }, to: queue)
             let worker = try HostileWorkerProcess(queue, isolated: true)
-            let helpers = HostileWorkerProcess.waitForChildren(of: worker.process.identifier)
-            #expect(!helpers.isEmpty, "no helper has started for batch \(id)")
+            let helpers = try HostileWorkerProcess.waitForChildren(of: worker.process.identifier)
             kill(worker.process.identifier, signal)
             #expect(worker.process.wait(within: .seconds(20)))
-            #expect(HostileWorkerProcess.waitUntilGone(helpers))
+            try HostileWorkerProcess.waitUntilGone(helpers)
         }
     }
 }

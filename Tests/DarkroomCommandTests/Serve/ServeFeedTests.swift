@@ -82,14 +82,13 @@ struct ServeFeedTests {
             _ = try server.program.outcome()
 
             let second = try ServingProgram(queue, scratch: scratch)
-            // The server removes the record of a list when the list is fed, or refused; files give no signal.
-            while try !names(cache + "/lists").isEmpty, .now < end { usleep(5000) }
-            #expect(try names(cache + "/lists") == [], "\(step)")
+            // The server removes the record of a list when the list is fed, or refused.
+            try waitUntil("no list is kept after \(step)") { try names(cache + "/lists").isEmpty }
             #expect(try names(cache).filter { $0.hasPrefix("upload-") } == [], "\(step)")
             let reply = try second.call(
                 "POST", "/batches?output=\(round)", headers: ["Content-Type": "text/csv"], body: list)
             #expect([201, 409].contains(reply.status), "\(step): \(reply.text)")
-            while try !names(cache + "/lists").isEmpty, .now < end { usleep(5000) }
+            try waitUntil("no list is kept after \(step)") { try names(cache + "/lists").isEmpty }
             let batches = try queue.store.facts(of: queue.store.batchIDs())
             #expect(batches.count == round + 1 && batches.allSatisfy { $0.sealed && $0.photos == 30 }, "\(step)")
             second.program.send(SIGTERM)

@@ -114,9 +114,7 @@ struct ServeLoadTests {
             try FileManager.default.contentsOfDirectory(atPath: mounts.path(mounts.folder + "/cache"))
                 .filter { $0.hasPrefix("upload") }
         }
-        let end = ContinuousClock.now + .seconds(10)
-        while try !uploads().isEmpty, .now < end { usleep(2000) }
-        #expect(try uploads() == [])
+        try waitUntil("the uploads are removed") { try uploads().isEmpty }
         let small = try server.call(
             "POST", "/batches?output=a", headers: ["Content-Type": "text/csv"], body: Array(list.prefix(3200)))
         #expect(small.status == 201, "\(small.text)")

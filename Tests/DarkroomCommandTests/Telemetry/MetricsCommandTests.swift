@@ -118,12 +118,10 @@ struct MetricsCommandTests {
         let port = try worker.metricsPort()
         let id = try queue.submit((0...1).map { "http://127.0.0.1:\(server.port)/\($0).jpg" })
         let output = try #require(try queue.store.facts(of: id)).options.output
-        let end = ContinuousClock.now + .seconds(30)
-        // A file gives no signal.
-        while try !FileManager.default.fileExists(atPath: output)
-            || !FileManager.default.contentsOfDirectory(atPath: output).contains(where: { $0.hasSuffix(".jpg") }),
-            .now < end
-        { usleep(1000) }
+        try waitUntil("a photo is written") {
+            try FileManager.default.fileExists(atPath: output)
+                && FileManager.default.contentsOfDirectory(atPath: output).contains { $0.hasSuffix(".jpg") }
+        }
         guard try queue.client.control.cancel(PhotoRanges([0...0]), of: id).cancelled == 1 else { return false }
         let scrape = try Scrape.wait(port: port, for: "the cancelled photo") {
             $0["darkroom_photos_total{result=\"cancelled\"}"] == 1
@@ -164,17 +162,10 @@ struct MetricsCommandTests {
         #expect(try worker.outcome().status == 130)
     }
 
-    /// Polls, because the page does not signal its changes.
     private func waitForReady(_ port: Int, _ status: Int, _ text: String) throws {
-        let deadline = ContinuousClock.now + .seconds(60)
-        while true {
+        try waitUntil("the page is \(status) \(text)") {
             let answer = HTTPGet("/readyz", port: port)
-            if answer.status == status, answer.body.hasPrefix(text) { return }
-            guard ContinuousClock.now < deadline else {
-                Issue.record("waited 60 s for \(status) \(text), found \(answer.status) \(answer.body)")
-                return
-            }
-            usleep(5000)
+            return answer.status == status && answer.body.hasPrefix(text)
         }
     }
 

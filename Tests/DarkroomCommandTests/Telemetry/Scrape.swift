@@ -29,18 +29,14 @@ struct Scrape {
 
     subscript(sample: String) -> Double? { values[sample] }
 
-    /// Scrapes until the values satisfy `isMet`, for at most 60 s. Polls, because a server does not signal its changes.
+    /// Scrapes until the values satisfy `isMet`.
     static func wait(port: Int, for what: String, until isMet: (Scrape) -> Bool) throws -> Scrape {
-        let deadline = ContinuousClock.now + .seconds(60)
-        while true {
-            let scrape = try Scrape(port: port)
-            if isMet(scrape) { return scrape }
-            guard ContinuousClock.now < deadline else {
-                Issue.record("waited 60 s for \(what); the metrics are: \(scrape.text)")
-                return scrape
-            }
-            usleep(5000)
+        var scrape = try Scrape(port: port)
+        try waitUntil("\(what); the metrics are: \(scrape.text)") {
+            scrape = try Scrape(port: port)
+            return isMet(scrape)
         }
+        return scrape
     }
 }
 

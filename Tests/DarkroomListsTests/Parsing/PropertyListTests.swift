@@ -1,4 +1,5 @@
 import DarkroomStorage
+import DarkroomTestSupport
 import Foundation
 import Testing
 
@@ -76,9 +77,7 @@ import Testing
     }
 
     @Test func readsTheListOfTheTutorial() throws {
-        let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-            .appendingPathComponent("../../Fixtures/ClassicPhotosDictionary.plist")
-        let found = try entries(of: Array(Data(contentsOf: file)))
+        let found = try entries(of: TestFiles.fixture("ClassicPhotosDictionary.plist"))
         #expect(found.count == 34)
         #expect(found.map(\.name).first == "Big Fella")
         #expect(found.map(\.name).last == "Zebra")

@@ -75,7 +75,7 @@ import Testing
     /// A row with many fields, which takes hours if the time grows with the square of their number.
     @Test(.timeLimit(.minutes(5)), arguments: ["name,url", "name,url,id"], [",", ", a", ",.jpg", ",a?"])
     func rowWithManyFieldsTakesLinearTime(header: String, field: String) throws {
-        for count in [60_000, 1_000_000] {
+        for count in [60_000, 300_000] {
             let row = "Cat,http://a/" + String(repeating: field, count: count / field.utf8.count)
             let found = try entries(of: Array("\(header)\n\(row)\nDog,http://a/2.jpg\n".utf8), named: "x.csv")
             #expect(found.count == 2 && found.last?.url == "http://a/2.jpg")

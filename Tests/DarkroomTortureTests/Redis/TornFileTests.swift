@@ -112,13 +112,12 @@ import Testing
     /// Waits until the killed run's server has ended, and returns its append-only file.
     private static func waitForFile(_ output: String) throws -> String {
         let folder = output + "/.darkroom/redis"
-        let isOver = RunningProcess.wait {
+        try waitUntil("the server in \(folder) has ended") {
             !RunningProcess.all.contains { process in
                 process.name == "redis-server" && !process.isZombie
                     && URL(fileURLWithPath: "/proc/\(process.id)/cwd").resolvingSymlinksInPath().path == folder
             }
         }
-        guard isOver else { throw TortureFailure("the server in \(folder) has not ended") }
         return try file(in: folder)
     }
 

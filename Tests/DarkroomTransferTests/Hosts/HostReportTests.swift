@@ -94,15 +94,12 @@ import Testing
     /// Asks the engine until its overview meets the condition.
     private func hosts(
         of engine: TransferEngine, until condition: ([String: HostReport]) -> Bool
-    ) async throws -> [String: HostReport] {
-        let deadline = ContinuousClock.now + .seconds(60)
+    ) throws -> [String: HostReport] {
         var found: [String: HostReport] = [:]
-        repeat {
+        try waitUntil("the engine tells: \(found)") {
             found = Dictionary(uniqueKeysWithValues: engine.hosts.hosts.map { ($0.host, $0) })
-            if condition(found) { return found }
-            try await Task.sleep(for: .milliseconds(20))  // an engine does not signal its overviews
-        } while .now < deadline
-        Issue.record("the engine tells: \(found)")
+            return condition(found)
+        }
         return found
     }
 
@@ -127,7 +124,7 @@ import Testing
             engine.start(other + path, order: TransferOrder(group: "two"), completion: results.add)
         }
         _ = await results.wait(for: 3)
-        let found = try await hosts(of: engine) { hosts in
+        let found = try hosts(of: engine) { hosts in
             guard case .paused = hosts["127.0.0.1"]?.state else { return false }
             return hosts["127.0.0.1"]?.running == 0 && hosts["localhost"]?.running == 0
         }
@@ -145,7 +142,7 @@ import Testing
         let engine = TransferEngine(.local { $0.patience = .seconds(3600) })
         defer { engine.shutdown() }
         for _ in 0..<10 { engine.start("http://127.0.0.1:9/", order: TransferOrder(group: "g")) { _ in } }
-        let found = try await hosts(of: engine) { hosts in
+        let found = try hosts(of: engine) { hosts in
             guard case .down = hosts["127.0.0.1"]?.state else { return false }
             // Requests that were under way when the host went down wait a moment later.
             return hosts["127.0.0.1"]?.groups["g"].map { $0.waiting >= 9 } ?? false
@@ -180,11 +177,11 @@ import Testing
                 "http://127.\(number >> 16).\(number >> 8 & 255).\(number & 255):9/", order: order,
                 completion: ended.add)
         }
-        _ = try await hosts(of: engine) { $0.count == HostOverview.most }
+        _ = try hosts(of: engine) { $0.count == HostOverview.most }
         _ = await ended.wait(for: 20_000)
         _ = engine.hosts
         let started = ContinuousClock.now
-        let found = try await hosts(of: engine) { _ in engine.hosts.others.values.reduce(0) { $0 + $1.ended } > 15_000 }
+        let found = try hosts(of: engine) { _ in engine.hosts.others.values.reduce(0) { $0 + $1.ended } > 15_000 }
         #expect(ContinuousClock.now - started < .seconds(20))
         #expect(found.count == HostOverview.most)
     }

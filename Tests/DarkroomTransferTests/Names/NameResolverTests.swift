@@ -111,10 +111,8 @@ private final class LookUps {
         for name in silent { names.ask(name) }
         names.ask("a.test")
         names.ask("urgent.test", priority: 1)
-        let began = ContinuousClock.now
         while names["urgent.test"] == nil { names.step(until: .now + .seconds(60)) }
-        #expect(ContinuousClock.now - began < names.resolver.lostAfter * 2)
-        #expect(names["a.test"] == nil)
+        #expect(names.answers.keys.allSatisfy { $0 == "urgent.test" }, "a silent name had to fail first")
         #expect(server.questions.keys.filter { $0.hasPrefix("silent") }.count <= NameResolver.maxQuestions * 2)
         while names["a.test"] == nil { names.step(until: .now + .seconds(60)) }
     }

@@ -15,16 +15,16 @@ struct APIReplyTests {
         let site = try TestSite()
         let photos = try PhotoServer(folder: TestFiles.samples)
         defer { photos.stop() }
-        let worker = try site.worker()
-        defer { end(worker) }
-        let done = try developed(site, photos)
-        try readsFiles(of: done, site)
-        try readsLists(of: done, site)
-        try changesBatches(of: done, site)
-        try changesTheCluster(site)
-        try followsABatch(site)
-        #expect(try site.call("DELETE", "/batches/\(done)?force=true").status == 204)
-        #expect(try site.call("GET", "/batches/\(done)").status == 404)
+        try site.withWorker {
+            let done = try developed(site, photos)
+            try readsFiles(of: done, site)
+            try readsLists(of: done, site)
+            try changesBatches(of: done, site)
+            try changesTheCluster(site)
+            try followsABatch(site)
+            #expect(try site.call("DELETE", "/batches/\(done)?force=true").status == 204)
+            #expect(try site.call("GET", "/batches/\(done)").status == 404)
+        }
         let described = TestSite.contract.operations.flatMap { operation in
             operation.statuses.filter { $0 < "400" }.map { "\(operation.name) \($0)" }
         }
@@ -109,9 +109,8 @@ struct APIReplyTests {
     }
 
     private func readsHosts(of id: String, _ site: TestSite) throws {
-        let deadline = ContinuousClock.now + .seconds(60)
-        while try site.json("GET", "/batches/\(id)/hosts")["hosts"]?.array?.isEmpty != false, .now < deadline {
-            usleep(20_000)  // polls Redis, which sends no event for a heartbeat
+        try waitUntil("the worker has told its hosts") {
+            try site.json("GET", "/batches/\(id)/hosts")["hosts"]?.array?.isEmpty == false
         }
         let hosts = try #require(try site.json("GET", "/batches/\(id)/hosts")["hosts"]?.array)
         #expect(hosts.map { $0["host"]?.string } == ["127.0.0.1"])

@@ -59,17 +59,13 @@ import Testing
 
     /// Waits until the record of a submission is written.
     private func waitForRecord(of answer: Answer) throws {
-        let end = ContinuousClock.now + .seconds(60)
-        func isWritten() throws -> Bool { try names(in: site.scratch + "/lists").contains { $0.hasSuffix(".json") } }
-        while try !isWritten(), .now < end { usleep(1000) }
-        try #require(try isWritten(), "\(answer.soFar)")
+        try waitUntil("the record is written: \(answer.soFar)") {
+            try names(in: site.scratch + "/lists").contains { $0.hasSuffix(".json") }
+        }
     }
 
-    /// Waits until the folder of the lists is empty. Files give no signal.
     private func waitUntilNoListIsKept() throws {
-        let end = ContinuousClock.now + .seconds(60)
-        while try !names(in: site.scratch + "/lists").isEmpty, .now < end { usleep(5000) }
-        #expect(try names(in: site.scratch + "/lists") == [])
+        try waitUntil("no list is kept") { try names(in: site.scratch + "/lists").isEmpty }
     }
 
     /// Waits until a batch is fed. A restarted server submits a missing batch at some time after its start; until then
@@ -77,22 +73,18 @@ import Testing
     /// - Returns: the number of its photos.
     private func fed(_ id: String, _ site: TestSite) throws -> Int? {
         let batch = try #require(BatchID(id))
-        let end = ContinuousClock.now + .seconds(60)
-        while try site.client.store.facts(of: batch) == nil, .now < end { usleep(5000) }
+        try waitUntil("the batch is submitted") { try site.client.store.facts(of: batch) != nil }
         try site.wait(for: "\"sealed\":true", of: id)
         return try site.json("GET", "/batches/\(id)")["photos"]?.int
     }
 
-    /// Suspends Redis, and waits until it executes nothing more. A stopped process gives no signal to strangers.
+    /// Suspends Redis, and waits until it executes nothing more.
     private func suspendRedis() throws {
         redis.suspend()
-        func isStopped() throws -> Bool {
-            let status = try String(contentsOfFile: "/proc/\(redis.processIdentifier)/status", encoding: .utf8)
-            return status.contains("State:\tT")
+        try waitUntil("Redis is stopped") {
+            try String(contentsOfFile: "/proc/\(redis.processIdentifier)/status", encoding: .utf8)
+                .contains("State:\tT")
         }
-        let end = ContinuousClock.now + .seconds(60)
-        while try !isStopped(), .now < end { usleep(100) }
-        try #require(try isStopped())
     }
 
     // MARK: - Out of memory
@@ -121,8 +113,7 @@ import Testing
             client.send(
                 "POST /api/v1/batches?output=a HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer \(TestSite.token)\r\n"
                     + "Content-Type: text/csv\r\nContent-Length: \(Self.list.utf8.count)\r\n\r\n\(Self.list)")
-            let end = ContinuousClock.now + .seconds(60)
-            while try refusedScripts() == 0, .now < end { usleep(1000) }  // Redis sends no event for a refused script
+            try waitUntil("Redis has refused a script") { try refusedScripts() > 0 }
         }  // the connection is closed here
         let before = try refusedScripts()
         try waitUntilNoListIsKept()

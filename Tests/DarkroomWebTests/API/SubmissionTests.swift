@@ -93,12 +93,10 @@ struct SubmissionTests {
         let form = Form(fields: [("output", "a")], list: Self.list)
         let id = try accepted(site.call("POST", "/batches", headers: form.headers, body: form.bytes))
         #expect(try fed(id, site) == 3)
-        // The batch is sealed shortly before the feed ends; the feeding thread gives no signal to this test.
-        let end = ContinuousClock.now + .seconds(10)
-        while try !FileManager.default.contentsOfDirectory(atPath: site.scratch + "/lists").isEmpty, .now < end {
-            usleep(2000)
+        // The batch is sealed shortly before the feed ends.
+        try waitUntil("the list is removed") {
+            try FileManager.default.contentsOfDirectory(atPath: site.scratch + "/lists").isEmpty
         }
-        #expect(try FileManager.default.contentsOfDirectory(atPath: site.scratch + "/lists") == [])
         #expect(try !FileManager.default.contentsOfDirectory(atPath: site.scratch).contains { $0.hasPrefix("upload") })
     }
 
@@ -116,9 +114,7 @@ struct SubmissionTests {
         // Two operations are fed, and no worker develops them.
         #expect(try first.json("GET", "/batches/\(id)")["sealed"] == .bool(false))
         let second = try first.restarted()
-        let worker = try second.worker()
-        defer { end(worker) }
-        try second.wait(for: "\"state\":\"finished\"", of: id)
+        try second.withWorker { try second.wait(for: "\"state\":\"finished\"", of: id) }
         let batch = try second.json("GET", "/batches/\(id)")
         #expect(batch["sealed"] == .bool(true))
         #expect(batch["counts"]?["filtered"]?.int == 20)
@@ -132,10 +128,9 @@ struct SubmissionTests {
         _ = try first.client.control.forget(try #require(BatchID(id)), unfinished: true)
         let second = try first.restarted()
         #expect(try second.call("GET", "/batches/\(id)").status == 404)
-        let lists = second.scratch + "/lists", end = ContinuousClock.now + .seconds(20)
-        // Removing a file gives no signal.
-        while try !FileManager.default.contentsOfDirectory(atPath: lists).isEmpty, .now < end { usleep(5000) }
-        #expect(try FileManager.default.contentsOfDirectory(atPath: lists) == [])
+        try waitUntil("the list is removed") {
+            try FileManager.default.contentsOfDirectory(atPath: second.scratch + "/lists").isEmpty
+        }
     }
 
     /// Also if there are more of them than lists that are fed at a time.
@@ -164,9 +159,9 @@ struct SubmissionTests {
             try files.moveItem(atPath: "\(kept)/\(name)", toPath: "\(lists)/\(name)")
         }
         let third = try second.restarted()
-        let worker = try third.worker()
-        defer { end(worker) }
-        for id in ids { try third.wait(for: "\"state\":\"finished\"", of: id) }
+        try third.withWorker {
+            for id in ids { try third.wait(for: "\"state\":\"finished\"", of: id) }
+        }
     }
 
     private func submit(_ url: String, to site: TestSite) throws -> String {
@@ -325,9 +320,11 @@ struct SubmissionTests {
         _ = try accepted(submit("text", Self.list))
         // A list that is no longer fed makes room.
         #expect(try site.call("POST", "/batches/\(batches[0])/cancel").status == 200)
-        let end = ContinuousClock.now + .seconds(60)
         var status = 503
-        while status == 503, ContinuousClock.now < end { status = try submit("more", document).status }
+        try waitUntil("there is room for a list") {
+            status = try submit("more", document).status
+            return status != 503
+        }
         #expect(status == 201)
     }
 

@@ -27,9 +27,7 @@ import Testing
     }
 
     @Test func fieldsOfTheDescriptionAreThoseOfTheServer() throws {
-        let path = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent().deletingLastPathComponent()
-            .appendingPathComponent("Sources/Surfaces/DarkroomWeb/Assets/openapi.json")
+        let path = TestFiles.package.appendingPathComponent("Sources/Surfaces/DarkroomWeb/Assets/openapi.json")
         let document = try JSONSerialization.jsonObject(with: Data(contentsOf: path)) as? [String: Any]
         let schemas = (document?["components"] as? [String: Any])?["schemas"] as? [String: Any]
         let properties = (schemas?["Submission"] as? [String: Any])?["properties"] as? [String: Any]

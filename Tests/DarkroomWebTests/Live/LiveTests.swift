@@ -148,11 +148,9 @@ struct LiveTests {
             events.reset()
             _ = try move(stream, #"{"count": 10, "follow": "0-9"}"#)
         }
-        let end = ContinuousClock.now + .seconds(60)
-        // The server gives no signal when it has noticed the end of a stream.
-        func isWatched() throws -> Bool { try !metrics().contains("darkroom_watching_pages 0\n") }
-        while try isWatched(), .now < end { usleep(5000) }
-        #expect(try !isWatched())
+        try waitUntil("the server has noticed the ends of the streams") {
+            try metrics().contains("darkroom_watching_pages 0\n")
+        }
         try waitForEarlierChanges()
         #expect(try focus(of: id) == nil)
     }
@@ -273,19 +271,10 @@ struct LiveTests {
         withExtendedLifetime(events) {}
     }
 
-    /// Polls, because a focus that stays the same has no event.
+    /// Waits until a batch has a focus. A focus that stays the same has no event.
     private func waitForFocus(
         of id: BatchID, _ photos: ClosedRange<Int>?, at location: SourceLocation = #_sourceLocation
     ) throws {
-        let deadline = ContinuousClock.now + .seconds(20)
-        while case let found = try focus(of: id), found != photos {
-            guard ContinuousClock.now < deadline else {
-                Issue.record(
-                    "waited 20 s for the focus \(String(describing: photos)), found \(String(describing: found))",
-                    sourceLocation: location)
-                return
-            }
-            usleep(5000)
-        }
+        try waitUntil("the focus is \(String(describing: photos))", at: location) { try focus(of: id) == photos }
     }
 }

@@ -95,14 +95,13 @@ final class TestSite: Sendable {
         return try TestSite(redis, client, folders, true) { _ in }
     }
 
-    /// A worker on the namespace of this server. Must be stopped with ``end(_:)``.
-    func worker() throws -> Worker {
+    /// Runs a worker on the namespace of this server during `body`.
+    func withWorker(_ body: () throws -> Void) throws {
         let worker = try Worker(
             redis: redis.configuration, keys: client.location.keys,
             configuration: .local { $0.outputFolders = [outputs] },
             logger: .silent)
-        try worker.start()
-        return worker
+        try [worker].run { _ in try body() }
     }
 
     /// Submits a batch to Redis whose photos no worker develops.
@@ -206,8 +205,6 @@ final class TestSite: Sendable {
         try events(of: batch).read(until: text, timeout: 20, at: location)
     }
 }
-
-func end(_ worker: Worker) { [worker].end() }
 
 /// A form in `multipart/form-data` with a file.
 struct Form {

@@ -39,7 +39,10 @@ final class CommandFixture: Sendable {
     ) throws(PhotoProduct.Failure) -> [UInt8] {
         defer {
             // If the supervisor was killed, init reaps the processes, which takes a moment.
-            if operation.style == .process, killsSupervisor { #expect(RunningProcess.wait { left() == [] }) }
+            if operation.style == .process, killsSupervisor {
+                // The failure is recorded.
+                try? waitUntil("the processes have ended: \(left())") { left() == [] }
+            }
             if operation.style == .process { #expect(left() == []) }
         }
         return try operation.run(photo, isCancelled: isCancelled)
@@ -72,6 +75,7 @@ final class CommandFixture: Sendable {
 
     /// Waits until a process of the command exists whose program is `name`.
     func waitForProcess(_ name: String) {
-        #expect(RunningProcess.wait { left().contains(name) }, "no process \(name) within 20 s: \(left())")
+        // The failure is recorded.
+        try? waitUntil("a process \(name) runs: \(left())") { left().contains(name) }
     }
 }

@@ -76,9 +76,9 @@ private struct Nothing: CustomFilter {
         try darkroom.withWorker {
             $0.addFilter(try FilterCommand("hang", command: "setsid sleep 1000 & sleep 1000"))
         } run: { _ in
-            #expect(RunningProcess.wait { RunningProcess.having("DARKROOM_BATCH=\(id)").count >= 3 })
+            try waitUntil("the commands run") { RunningProcess.having("DARKROOM_BATCH=\(id)").count >= 3 }
             _ = try darkroom.store.perform(darkroom.store.cancel(id))
-            #expect(RunningProcess.wait { RunningProcess.having("DARKROOM_BATCH=\(id)").isEmpty })
+            try waitUntil("the commands have ended") { RunningProcess.having("DARKROOM_BATCH=\(id)").isEmpty }
             let facts = try darkroom.wait(id)
             #expect(facts.counts.cancelled == 4)
         }

@@ -213,8 +213,17 @@ import Testing
 
     @Test func endsAForkBomb() throws {
         // Each process starts its successor in an own session, and ends.
-        let script = "import os\nwhile True:\n  if os.fork(): os._exit(0)\n  os.setsid()"
-        let fixture = try CommandFixture("/usr/bin/python3 -c '\(script)' & sleep 0.3; echo ok")
+        let script = """
+            import os
+            number = 0
+            while True:
+              if os.fork(): os._exit(0)
+              os.setsid()
+              number += 1
+              if number == 100: open("many", "w")
+            """
+        let fixture = try CommandFixture(
+            "/usr/bin/python3 -c '\(script)' & until [ -e many ]; do sleep 0.01; done; echo ok")
         #expect(try fixture.text() == "ok\n")
     }
 

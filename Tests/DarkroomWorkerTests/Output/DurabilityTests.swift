@@ -144,9 +144,7 @@ import Testing
             $0.filtrations = 2
             $0.hooks.fileCallPatience = .milliseconds(100)
         } run: { worker in
-            let deadline = ContinuousClock.now + .seconds(60)
-            // Polls, because nothing signals that a file call has taken too long.
-            while worker.core.hanging.operations.isEmpty, .now < deadline { usleep(10_000) }
+            try waitUntil("a file call has taken too long") { !worker.core.hanging.operations.isEmpty }
             #expect(worker.core.hanging.operations.map(\.batch) == [id])
             close(holder)
             try darkroom.wait(id)
@@ -199,7 +197,7 @@ import Testing
             var hung = false
             while !isOver.isSet, !hung { hung = worker.core.isStuck }
             #expect(hung)
-            while !isOver.isSet { usleep(1000) }  // the thread ends after the call that hung
+            try waitUntil("the thread has ended the call that hung") { isOver.isSet }
         }
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder).count == 1)
     }

@@ -23,16 +23,7 @@ import Testing
     @Test func takesEachLineFromItsHighestFencingTokenAndLeavesOneFile() throws {
         let id = try darkroom.submit((0..<4).map { _ in photos.url("/moon.png") }, darkroom.options())
         // An earlier claim finished photos 0 and 1 and released the operation.
-        let claim = darkroom.store.claim(worker: "earlier", number: 1, operations: 1)
-        guard case .claimed(let claimed) = try darkroom.store.perform(claim) else {
-            Issue.record("no operation was claimed")
-            return
-        }
-        let held = try #require(claimed.operations.first).held
-        _ = try darkroom.store.perform(
-            darkroom.store.report(
-                held, worker: "earlier", stateCodes: Array("FF..".utf8), bytesIn: 2, bytesOut: 2, failures: []))
-        _ = try darkroom.store.perform(darkroom.store.release(held, worker: "earlier"))
+        let held = try releasedClaim(reporting: "FF..")
         try write(id, fencingToken: held.fencingToken - 1, [(0, .filtered), (1, .filtered)], name: "first")
         try write(id, fencingToken: held.fencingToken, [(0, .filtered)], name: "second")
         // Redis lost the claim that wrote this file. In that claim photo 1 failed and photo 2 was filtered.
@@ -53,16 +44,7 @@ import Testing
     /// Lines from the state codes would lack the details of failures.
     @Test func waitsForAManifestFileThatCannotBeRead() throws {
         let id = try darkroom.submit((0..<2).map { _ in photos.url("/moon.png") }, darkroom.options())
-        let claim = darkroom.store.claim(worker: "earlier", number: 1, operations: 1)
-        guard case .claimed(let claimed) = try darkroom.store.perform(claim) else {
-            Issue.record("no operation was claimed")
-            return
-        }
-        let held = try #require(claimed.operations.first).held
-        _ = try darkroom.store.perform(
-            darkroom.store.report(
-                held, worker: "earlier", stateCodes: Array("F.".utf8), bytesIn: 1, bytesOut: 1, failures: []))
-        _ = try darkroom.store.perform(darkroom.store.release(held, worker: "earlier"))
+        let held = try releasedClaim(reporting: "F.")
         try write(id, fencingToken: held.fencingToken, [(0, .filtered)], name: "sound")
         let name = ManifestPath.fileName(operation: 1, fencingToken: held.fencingToken)
         let (path, content) = ("\(folder(id))/\(name)", "\(folder(id))/content")
@@ -70,9 +52,8 @@ import Testing
         #expect(mknod(path, S_IFSOCK | 0o600, 0) == 0)  // cannot be opened, even by root
 
         let facts = try darkroom.withWorker { _ in
-            let deadline = ContinuousClock.now + .seconds(30)
-            while try darkroom.store.workers().allSatisfy({ $0.refusal(of: id) == nil }), .now < deadline {
-                usleep(20_000)  // polls Redis, which sends no event for a heartbeat
+            try waitUntil("the worker refuses the batch") {
+                try darkroom.store.workers().contains { $0.refusal(of: id) != nil }
             }
             let refusals = try darkroom.store.workers().compactMap { $0.refusal(of: id) }
             let reason = try #require(refusals.first?.reason)
@@ -106,16 +87,7 @@ import Testing
         let id = try darkroom.submit((0..<2).map { _ in photos.url("/moon.png") }, darkroom.options())
         let other = BatchID("20261121-090501999-0000")
         try FileManager.default.createDirectory(atPath: folder(other), withIntermediateDirectories: true)
-        let claim = darkroom.store.claim(worker: "earlier", number: 1, operations: 1)
-        guard case .claimed(let claimed) = try darkroom.store.perform(claim) else {
-            Issue.record("no operation was claimed")
-            return
-        }
-        let held = try #require(claimed.operations.first).held
-        _ = try darkroom.store.perform(
-            darkroom.store.report(
-                held, worker: "earlier", stateCodes: Array("F.".utf8), bytesIn: 1, bytesOut: 1, failures: []))
-        _ = try darkroom.store.perform(darkroom.store.release(held, worker: "earlier"))
+        let held = try releasedClaim(reporting: "F.")
         try write(id, fencingToken: held.fencingToken, [(0, .filtered)], name: "sound")
         try write(other, fencingToken: held.fencingToken + 1, [(0, .filtered)], name: "foreign")
         let file = ManifestPath.fileName(operation: 1, fencingToken: held.fencingToken + 1)
@@ -163,6 +135,19 @@ import Testing
         #expect(refusal?.reason.contains("batch \(ids[1]) has taken the folder") == true, "\(refusal as Refusal?)")
         _ = try context(ids[0], taken: 300).storage.take()
         #expect(throws: Refusal.self) { _ = try context(ids[1], taken: 200).storage.take() }
+    }
+
+    /// Claims the only operation, reports state codes of its photos, and releases it.
+    private func releasedClaim(reporting stateCodes: String) throws -> HeldOperation {
+        let store = darkroom.store
+        guard case .claimed(let claimed) = try store.perform(store.claim(worker: "earlier", number: 1, operations: 1))
+        else { throw POSIXError(.EAGAIN) }
+        let held = try #require(claimed.operations.first).held
+        _ = try store.perform(
+            store.report(
+                held, worker: "earlier", stateCodes: Array(stateCodes.utf8), bytesIn: 1, bytesOut: 1, failures: []))
+        _ = try store.perform(store.release(held, worker: "earlier"))
+        return held
     }
 
     private func folder(_ id: BatchID) -> String { "\(darkroom.folder)/\(ManifestPath.folder(id))" }
