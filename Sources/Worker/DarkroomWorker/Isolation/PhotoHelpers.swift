@@ -3,8 +3,6 @@ import DarkroomConcurrency
 import DarkroomImaging
 import DarkroomModel
 import DarkroomRecipes
-import DarkroomTransfer
-import DarkroomWorkerState
 import Foundation
 
 /// The helper processes of a worker, which decode and filter photos that could crash or block the worker.

@@ -1,7 +1,6 @@
 import DarkroomImaging
 import DarkroomModel
 import DarkroomRecipes
-import DarkroomTransfer
 import Foundation
 
 /// Makes the files of photos from their bytes.
