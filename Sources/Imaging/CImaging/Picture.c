@@ -26,7 +26,8 @@ enum darkroom_status darkroom_failed(struct darkroom_session *session, enum dark
     for (size_t i = 0; i < G_N_ELEMENTS(limits); i++)
         if (status == DARKROOM_DAMAGED && strstr(detail, limits[i])) return DARKROOM_TOO_MANY_PIXELS;
     if (status == DARKROOM_DAMAGED && strstr(detail, "nsupported")) return DARKROOM_UNSUPPORTED;
-    // In these photos, pictures share an auxiliary picture or metadata (libheif, issues 1147 and 1190).
+    // The messages are about photos whose pictures share an auxiliary picture or metadata (libheif, issues 1147 and
+    // 1190).
     static const char *const of_new_phones[] = {"Too many auxiliary image references", "Metadata not correctly assigned",
                                                 "Non-existing depth image referenced"};
     const char *version = darkroom_heif_version();
@@ -53,7 +54,7 @@ enum darkroom_status darkroom_wrap(struct darkroom_session *session, VipsImage *
 darkroom_picture *darkroom_copy(const darkroom_picture *picture, struct darkroom_session *session) {
     darkroom_picture *copy = NULL;
     g_object_ref(picture->image);
-    // Without memory, `copy` stays NULL.
+    // If memory runs out, `copy` stays NULL.
     (void)darkroom_wrap(session, picture->image, &copy);
     return copy;
 }

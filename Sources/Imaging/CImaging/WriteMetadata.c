@@ -22,7 +22,7 @@ static const uint8_t *blob(VipsImage *image, const char *field, size_t *count) {
     return bytes;
 }
 
-// Makes a packet the extended XMP, and sets a packet that refers to it.
+// Turns a packet into the extended XMP, and sets a short packet that refers to the extended XMP.
 static void make_extended(VipsImage *image, const uint8_t *packet_bytes, size_t packet_count) {
     // Extended XMP has no wrapper.
     const uint8_t *start = memmem(packet_bytes, packet_count, "<x:xmpmeta", 10), *extended = start ? start : packet_bytes;
@@ -63,7 +63,7 @@ static void prepare_xmp(VipsImage *image, enum darkroom_format format) {
     g_free(packet);
 }
 
-// A TIFF has records without resources around them.
+// A TIFF contains records without resources around them.
 static void prepare_tiff_iptc(VipsImage *image) {
     size_t count, records_count = 0;
     const uint8_t *resources = blob(image, VIPS_META_IPTC_NAME, &count);
