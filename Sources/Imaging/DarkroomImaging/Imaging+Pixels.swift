@@ -74,7 +74,7 @@ extension PixelBuffer {
                 .map { UInt16($0) }
     }
 
-    /// Calls `body` with the pixels as C expects them. Samples of 8 bits above 255 become 255.
+    /// Calls `body` with the pixels in the form for C. If samples have 8 bits, values above 255 become 255.
     func withRaster<Result>(_ body: (darkroom_raster) -> Result) -> Result {
         func call(_ bytes: UnsafeRawBufferPointer) -> Result {
             body(

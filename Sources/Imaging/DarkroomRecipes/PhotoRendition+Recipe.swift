@@ -1,6 +1,6 @@
 /// The renditions of each photo of a batch. Their text, a *recipe*, has one rendition in each line.
 extension [PhotoRendition] {
-    /// Parses the text of a recipe file, which has at least one rendition.
+    /// Parses the text of a recipe file, which must contain at least one rendition.
     ///
     /// Empty lines and lines that begin with `#` are ignored. A backslash at the end of a line continues the rendition
     /// on the next line.

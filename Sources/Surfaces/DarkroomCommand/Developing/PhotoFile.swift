@@ -10,8 +10,8 @@ struct PhotoFile {
 
     /// Checks that the photo may be written to the path.
     ///
-    /// Links, devices, pipes and folders are never replaced. A file with several hard links is refused, since its other
-    /// names would keep the old photo.
+    /// Links, devices, pipes and folders are never replaced. A file with several hard links is not replaced either,
+    /// since its other names would keep the old photo.
     /// - Returns: The status of the file that will be replaced; nil if no file exists.
     @discardableResult
     func check() throws(CommandError) -> stat? {

@@ -30,7 +30,7 @@ enum Mistakes {
         Filter.Kind(rawValue: name.lowercased()) ?? namesOfFilters[name.lowercased()]
     }
 
-    /// The filter that an option such as `--resize 300x200` or `--width 300` means.
+    /// Advice on an option that stands for a filter, such as `--resize 300x200` or `--width 300`.
     static func advice(onOptionForFilter name: String, value: String?) -> OptionAdvice? {
         guard let filter = filter(named: name) else { return nil }
         if let value, let chain = chain(filter, named: name, value) {
@@ -65,7 +65,7 @@ enum Mistakes {
         return isChain(chain) ? chain : nil
     }
 
-    /// The filter without arguments, if it needs none; otherwise the example of the filter.
+    /// The name of a filter that needs no arguments; otherwise the example of the filter.
     private static func plainChain(_ definition: FilterDefinition) -> String {
         isChain(definition.name) ? definition.name : definition.example
     }
