@@ -1,7 +1,7 @@
 // DESIGN: The decoders of PNG, WebP and GIF differ in the defects that they accept, also from version to version.
 // Therefore the code here finds the defects outside of the pixels, and the decoders get a copy of the file without
 // these defects. If a decoder still fails, the defect is in the pixels. JPEGs are not copied: libjpeg reports each
-// defect as a warning, and StripsDamage.c decides which of them lose pixels.
+// defect as a warning, and StripsDamage.c decides which defects lose pixels.
 
 #include "Damage.h"
 
@@ -112,7 +112,7 @@ enum darkroom_status darkroom_mend_webp(
 struct gif_blocks {
     // The position after the last complete block, excluding the terminator.
     size_t end;
-    // The position after the terminator; 0 if the file ends before it.
+    // The position after the terminator; 0 if the file ends before the terminator.
     size_t next;
 };
 

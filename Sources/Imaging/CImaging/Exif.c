@@ -98,7 +98,7 @@ static size_t find(const struct directory *directory, uint32_t tag) {
     return 0;
 }
 
-// The number of bytes of a whole number that is stored in its entry; 0 for other entries.
+// The number of bytes of a whole number that is stored in the entry itself; 0 for other entries.
 static int whole_number_bytes(const struct directory *directory, size_t entry) {
     static const uint8_t whole[] = {0, 1, 0, 2, 4, 0, 1, 0, 2, 4};
     uint32_t type = number(directory, entry + 2, 2);
@@ -226,7 +226,7 @@ void darkroom_exif_set_size(uint8_t *exif, size_t count, int width, int height) 
 
 enum {
     MAX_VALUE_BYTES = 64 << 10,
-    // For each directory.
+    // The limit for each directory.
     MAX_COPIED_ENTRIES = 200,
 };
 

@@ -25,7 +25,7 @@ bool darkroom_exif_density(const uint8_t *exif, size_t count, int density[3]);
 // If there is an orientation, sets it to 1.
 void darkroom_exif_set_upright(uint8_t *exif, size_t count);
 
-// Removes the thumbnail, because it shows the unfiltered picture. Returns the new number of bytes.
+// Removes the thumbnail, because the thumbnail shows the unfiltered picture. Returns the new number of bytes.
 size_t darkroom_exif_remove_thumbnail(uint8_t *exif, size_t count);
 
 // Removes the GPS directory.

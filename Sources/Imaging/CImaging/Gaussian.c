@@ -29,7 +29,7 @@ enum {
     MAX_SCALE = 62,
     // Rows are padded to a multiple of this number of samples.
     GROUP = 32,
-    // The memory limit for rows. RGB with alpha reaches it at 300,000 pixels in a row.
+    // The memory limit for rows. RGB with alpha reaches this limit at 300,000 pixels in a row.
     MAX_BYTES = 256 << 20,
 };
 

@@ -49,7 +49,8 @@ static bool scale(darkroom_picture *picture, const void *argument) {
     return APPLY(picture, vips_resize, scaling->across, "vscale", scaling->down, "kernel", scaling->kernel);
 }
 
-// libvips converts between numbers that are proportional to light, 0 to 1, and stored values. Alpha is 0 to 255 in both.
+// libvips converts between numbers that are proportional to light, 0 to 1, and stored values. In both forms, alpha is 0
+// to 255.
 static bool scale_linearly(darkroom_picture *picture, const struct scaling *scaling) {
     VipsImage *next = NULL;
     VipsInterpretation usual = picture->image->Type;

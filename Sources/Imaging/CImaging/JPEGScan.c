@@ -116,7 +116,7 @@ static bool is_padded(const struct bits *bits) {
     return bits->left == 8 || rest == 0 || rest == mask;
 }
 
-// Moves behind the next marker, and returns its code; 0 at the end of the file.
+// Moves to the position after the next marker, and returns the code of the marker; 0 at the end of the file.
 static int next_marker(struct bits *bits) {
     for (; bits->end - bits->next >= 2; bits->next++) {
         if (bits->next[0] != 0xFF || bits->next[1] == 0 || bits->next[1] == 0xFF) continue;

@@ -1,6 +1,6 @@
-// DESIGN: the median of n samples is the largest value that at least (n + 1) / 2 samples reach. The code finds its bits
-// one by one, from the highest: each step counts the samples that reach the value with the next bit set. For any size
-// of the window, the counts need only comparisons and additions of whole vectors.
+// DESIGN: the median of n samples is the largest value that at least (n + 1) / 2 samples reach. The code finds the bits
+// of the median one by one, from the highest: each step counts the samples that reach the value with the next bit set.
+// For any size of the window, the counts need only comparisons and additions of whole vectors.
 
 #include "CImaging.h"
 #include "Rows.h"

@@ -27,7 +27,7 @@ static uint32_t big_endian(const uint8_t *bytes) {
     return (uint32_t)bytes[0] << 24 | (uint32_t)bytes[1] << 16 | (uint32_t)bytes[2] << 8 | (uint32_t)bytes[3];
 }
 
-// Reads the chunk at `start`. Returns false if the file does not contain all of it.
+// Reads the chunk at `start`. Returns false if the file does not contain the whole chunk.
 static bool read_chunk(const struct darkroom_input *input, size_t start, struct chunk *chunk) {
     if (input->byte_count < FRAME_BYTES || start > input->byte_count - FRAME_BYTES) return false;
     const uint8_t *bytes = input->bytes + start;

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-// Copies libvips' error message and clears it at once, because all threads share it.
+// Copies libvips' error message and clears it at once, because all threads share one buffer for messages.
 static void take_error(char *detail, size_t capacity) {
     g_strlcpy(detail, vips_error_buffer(), capacity);
     vips_error_clear();
@@ -15,7 +15,7 @@ static void take_error(char *detail, size_t capacity) {
 enum darkroom_status darkroom_failed(struct darkroom_session *session, enum darkroom_status status) {
     enum darkroom_status noted = darkroom_noted(session);
     if (noted != DARKROOM_DONE) status = noted;
-    // libvips' text may be of another thread, so it must not change this status.
+    // libvips' text may be that of another thread, so the text must not change this status.
     if (status == DARKROOM_CANCELLED) return status;
     char *detail = session->detail;
     // If the work in Strips.c or StripsOutput.c failed, `detail` already contains its message.

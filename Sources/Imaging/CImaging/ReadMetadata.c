@@ -138,7 +138,7 @@ static void take_png_metadata(VipsImage *image, const struct darkroom_input *inp
 
 // MARK: - TIFF
 
-// The IPTC field of a picture has the form of a JPEG: resources of Photoshop. A TIFF contains such resources, or
+// The IPTC field of a picture has the form that a JPEG uses: resources of Photoshop. A TIFF contains such resources, or
 // records without resources around them. libvips returns records of the type LONG in another byte order.
 static GByteArray *tiff_resources(const struct darkroom_input *input) {
     enum { TAG_RECORDS = 0x83BB, TAG_RESOURCES = 0x8649 };
@@ -325,7 +325,7 @@ static void set_density(VipsImage *image, const struct darkroom_input *input) {
                     (input->format == DARKROOM_TIFF && vips_image_get_typeof(image, VIPS_META_RESOLUTION_UNIT));
     if (vips_image_get_typeof(image, FIELD_DENSITY)) return;
     if (is_known) {
-        // libvips counts in pixels per millimetre.
+        // libvips stores the density in pixels per millimetre.
         double across = rint(image->Xres * 25.4), down = rint(image->Yres * 25.4);
         if (!(across >= 1 && across <= 65535 && down >= 1 && down <= 65535)) return;
         density[1] = (int)across;

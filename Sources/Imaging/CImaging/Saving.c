@@ -51,8 +51,8 @@ int darkroom_longest_side(enum darkroom_format format) {
     }
 }
 
-// Converts the pixels to a kind that the format supports. The savers would also convert them, but they truncate instead
-// of rounding, and they use a black background for transparent pixels.
+// Converts the pixels to a kind that the format supports. The savers of libvips would also convert pixels, but they
+// truncate instead of rounding, and they use a black background for transparent pixels.
 static bool fit(darkroom_picture *picture, const struct darkroom_encoding *encoding) {
     VipsImage *next = NULL;
     enum darkroom_format format = encoding->format;
@@ -130,7 +130,7 @@ static int save(VipsImage *image, const struct darkroom_encoding *encoding, void
 }
 
 // If memory runs out, AVIF and HEIC encoders report success but write a file that contains only headers. Therefore a
-// file smaller than 1 KiB plus one bit per 32 x 32 pixels is decoded to check it.
+// file smaller than 1 KiB plus one bit per 32 x 32 pixels is checked by decoding.
 static bool holds_picture(const struct darkroom_file *file, void *bytes) {
     if (file->format != DARKROOM_AVIF && file->format != DARKROOM_HEIC) return true;
     if (((int64_t)file->byte_count - 1024) * 8 * 1024 > (int64_t)file->width * file->height) return true;
@@ -142,7 +142,7 @@ static bool holds_picture(const struct darkroom_file *file, void *bytes) {
     return holds;
 }
 
-// The HEIC encoder has further limits. Some versions of libheif report them only in the text of another error.
+// The HEIC encoder has further limits. Some versions of libheif report these limits only in the text of another error.
 static enum darkroom_status encoder_failure(
     struct darkroom_session *session, enum darkroom_status noted, const struct darkroom_file *file) {
     enum darkroom_status status = darkroom_failed(session, noted);

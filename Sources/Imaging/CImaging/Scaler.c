@@ -130,7 +130,7 @@ VECTORISED static void multiply(float *row, size_t count, float factor) {
     for (size_t i = 0; i < count; i++) row[i] *= factor;
 }
 
-// Reads a vector from any address. A function could not return vectors to code for other CPUs.
+// Reads a vector from any address. This is a macro, because a function cannot return vectors to code for other CPUs.
 #define LOAD(vector, samples)                    \
     ({                                           \
         vector loaded;                           \

@@ -23,8 +23,8 @@
 #include <jerror.h>
 
 enum {
-    // Encoders write far fewer scans than this. Each scan is a pass over the whole picture, so a small file with many
-    // scans could take hours.
+    // The largest accepted number of scans. Encoders write far fewer. Each scan is a pass over the whole picture, so a
+    // small file with many scans could take hours.
     MAX_SCANS = 200,
     // If a picture has more scans than this, MAX_SCANNED_PIXELS limits the product of scans and pixels. Encoders write
     // about ten scans.
@@ -177,7 +177,7 @@ void *darkroom_strips_make_rows(struct strips *strips, size_t row_bytes, JSAMPRO
     return memory;
 }
 
-// The bytes of the coefficients that libjpeg keeps of a picture with several scans, and of the first buffers of the
+// The size of the coefficients that libjpeg keeps of a picture with several scans, and of the first buffers of the
 // outputs.
 static double kept_bytes(struct strips *strips) {
     const struct jpeg_decompress_struct *in = &strips->in;

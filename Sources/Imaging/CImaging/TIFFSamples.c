@@ -32,7 +32,7 @@ static int colour_bands(const struct darkroom_tiff_page *page) {
 static int alpha_index(const struct darkroom_tiff_page *page, int extras) {
     for (int i = 0; i < extras && i < (int)page->extra_count; i++)
         if (page->extras[i] == TIFF_ASSOCIATED_ALPHA || page->extras[i] == TIFF_UNASSOCIATED_ALPHA) return i;
-    // The tag is required, but some programs omit it when they write alpha.
+    // The tag ExtraSamples is required, but some programs omit it when they write alpha.
     return page->extra_count == 0 && extras == 1 && page->photometric != TIFF_SEPARATED ? 0 : -1;
 }
 

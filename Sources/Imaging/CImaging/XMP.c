@@ -267,7 +267,7 @@ static size_t after(const uint8_t *bytes, size_t count, size_t start, const char
     return found ? (size_t)(found - bytes) + strlen(end) : count;
 }
 
-// The offset after the `>` that ends a tag, not counting those in the values of attributes; 0 if there is none.
+// The offset after the `>` that ends a tag, ignoring `>` in the values of attributes; 0 if there is none.
 static size_t tag_end(const uint8_t *bytes, size_t count, size_t start) {
     uint8_t quote = 0;
     for (size_t at = start; at < count; at++) {

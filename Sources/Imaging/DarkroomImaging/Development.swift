@@ -3,7 +3,7 @@ import DarkroomRecipes
 
 /// Makes the files of one photo. The photo is decoded once.
 struct Development {
-    /// Which code develops JPEG to JPEG with filters that change each pixel on its own.
+    /// The code for JPEG to JPEG with filters that change each pixel on its own.
     enum Route: CaseIterable {
         case usual
         /// For tests.

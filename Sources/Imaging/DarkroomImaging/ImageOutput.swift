@@ -48,7 +48,7 @@ package struct ImageOutput: Sendable, Equatable {
             && filters.dropFirst(isScaledInStrips ? 1 : 0).allSatisfy { $0.point != nil }
     }
 
-    /// Whether the first filter can be applied in strips, if it makes the photo smaller.
+    /// Whether the first filter can be applied in strips, provided that the filter makes the photo smaller.
     var isScaledInStrips: Bool {
         guard let first = filters.first else { return false }
         return first.kind == .resize && first.canShrinkOnLoad && !first.dependsOnContent

@@ -23,7 +23,7 @@ package struct PixelBuffer: Sendable, Equatable {
 
 /// Pixels for operations that are written in Swift.
 extension Imaging {
-    /// Decodes a picture, rotated to upright, and converts its colours to sRGB. Blocks.
+    /// Decodes a picture, rotates it to upright, and converts the colours to sRGB. Blocks.
     package static func pixels(
         of bytes: [UInt8], maxPixels: Int = 100_000_000, isCancelled: @Sendable () -> Bool = { false }
     ) throws(ImagingError) -> PixelBuffer {

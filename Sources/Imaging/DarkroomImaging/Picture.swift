@@ -144,8 +144,8 @@ final class Picture {
         return Picture(frame!, session)  // set by a successful call
     }
 
-    /// An animation with the delays of this animation. All its frames have the size and the kind of `frame`, and their
-    /// pixels must be set by ``setFrame(_:to:)``.
+    /// A new animation with the delays of this one. All frames of the new animation have the size and the kind of
+    /// `frame`; their pixels must be set by ``setFrame(_:to:)``.
     func animation(of frame: Picture) throws(ImagingError) -> Picture {
         var animation: OpaquePointer?
         try session.check(darkroom_new_animation(c, frame.c, &animation))

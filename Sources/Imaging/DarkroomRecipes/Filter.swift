@@ -45,8 +45,8 @@ package struct Filter: Sendable, Hashable {
 // MARK: - Arguments
 
 /// Each function returns the value of a parameter. The parameter must exist in the definition of the filter, must have
-/// the kind of the function, and must be optional exactly if the function returns an optional; anything else is a
-/// programming error.
+/// the kind that the function returns, and must be optional exactly if the function returns an optional; anything else
+/// is a programming error.
 extension Filter {
     package func number(_ name: String) -> Double { required(name, optionalNumber(name)) }
 

@@ -66,8 +66,8 @@ public struct PhotoFilter: Sendable, Hashable {
         PhotoFilter(.sepia, ["amount": .number(intensity)])
     }
 
-    /// Blurs each photo by an amount that increases with the distance from the middle of its height. At distances above
-    /// a quarter of the height, the amount is constant.
+    /// Blurs each photo by an amount that increases with the distance from the horizontal line in the middle of the
+    /// photo. At distances above a quarter of the height, the amount is constant.
     /// - Parameter radius: the standard deviation of the blur in pixels, 0.1 to 100.
     public static func tiltShift(radius: Double = 3) -> PhotoFilter {
         PhotoFilter(.tiltShift, ["radius": .number(radius)])

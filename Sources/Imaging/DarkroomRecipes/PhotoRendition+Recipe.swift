@@ -36,7 +36,7 @@ extension [PhotoRendition] {
         return checked
     }
 
-    /// Checks that the settings of each rendition may have an effect. `defaults` are the settings of all renditions.
+    /// Checks that each setting of a rendition can have an effect. `defaults` are the settings of all renditions.
     package func checkSettings(over defaults: PhotoEncoding) throws(ChainSyntaxError) {
         for rendition in self {
             try rendition.encoding.merged(over: defaults).check(rendition.encoding, in: rendition.description)

@@ -85,7 +85,7 @@ extension ValueKind {
         }
     }
 
-    /// Whether a value is of this kind and in its range. For values that the parser has not created.
+    /// Whether a value that the parser has not created is of this kind and in the range of this kind.
     func contains(_ value: ParameterValue) -> Bool {
         switch (self, value) {
         case (.number(let range, _, let step), .number(let number)): range.contains(number) && step.contains(number)

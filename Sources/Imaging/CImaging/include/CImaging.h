@@ -107,8 +107,8 @@ const char *darkroom_imaging_version(void);
 // The version of the libheif that libvips has loaded, such as 1.15.1; NULL if libvips has loaded no libheif.
 const char *darkroom_heif_version(void);
 
-// Whether this libheif (1.18 or newer) reads photos in which several pictures share an auxiliary picture, such as
-// photos of iOS 18. True if there is no libheif.
+// Whether this libheif reads photos in which several pictures share an auxiliary picture, such as photos of iOS 18.
+// True from version 1.18 on, and if there is no libheif.
 bool darkroom_heif_reads_shared(void);
 
 // Frees libvips' memory for the calling thread.

@@ -175,7 +175,7 @@ struct DevelopCommand: ParsableCommand {
             }
     }
 
-    /// Writes the files of a photo. If one of them cannot be written because of its path, none is written.
+    /// Writes the files of a photo. If a file may not be written to one of the paths, no file is written.
     func write(_ files: [OutputFile]) throws(CommandError) {
         for file in files { try PhotoFile(path: file.path, replaces: force).check() }
         for file in files {

@@ -12,7 +12,7 @@ struct DevelopInput {
     var bytes: [UInt8]?
     /// The path of the written file relative to the output folder, before its extension is changed.
     let name: String
-    /// The reason why the photo must not or cannot be read; nil if `develop` tries to read it.
+    /// The reason why the photo is not read; nil if `develop` tries to read it.
     var problem: CommandError?
 
     /// The photos of the arguments, in order. An argument that is a folder stands for the photos in it, in the order of

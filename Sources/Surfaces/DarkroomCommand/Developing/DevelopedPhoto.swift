@@ -21,7 +21,7 @@ struct DevelopedPhoto {
     /// - Parameters:
     ///   - name: The path of the photo; `-` is standard input.
     ///   - path: The exact path of the photo, which need not be UTF-8; nil if `name` is the path. With a path, `name`
-    ///   is only for messages.
+    ///     is only for messages.
     init(
         _ name: String, at path: [UInt8]? = nil, by recipe: PhotoRecipe, compares: Bool
     ) throws(CommandError) {

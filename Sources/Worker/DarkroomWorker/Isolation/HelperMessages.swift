@@ -104,7 +104,7 @@ struct HelperJob: Codable {
 
 /// The first message of a helper, sent when the helper is confined.
 struct HelperGreeting: Codable {
-    /// The layer of the confinement that failed although the kernel supports it, and the reason. With such a problem,
+    /// The layer of the confinement that failed although the kernel supports it, and the reason. If there is a problem,
     /// the process ends after the greeting.
     var problem: String?
     /// Whether another start may succeed, for example after a lack of memory.

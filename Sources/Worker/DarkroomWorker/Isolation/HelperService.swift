@@ -28,7 +28,8 @@ struct HelperService {
 
     /// Confines this process to the files and system calls that it needs to develop photos, as far as the kernel
     /// supports the confinement (see `doctor`).
-    /// - Returns: the greeting for the worker. It contains a problem if a layer failed although the kernel supports it.
+    /// - Returns: the greeting for the worker. The greeting contains a problem if a layer failed although the kernel
+    ///   supports this layer.
     private func confine() -> HelperGreeting {
         csystem_offer_to_memory_killer()
         csystem_hide_process()
