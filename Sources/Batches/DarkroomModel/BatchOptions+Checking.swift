@@ -11,7 +11,8 @@ extension BatchOptions {
         return name == PrintableText.escaped(name) ? nil : "it has invisible characters; leave them out"
     }
 
-    /// The reason why a URL cannot be a webhook; nil if it can. The text contains no user, password or query.
+    /// The reason why a URL cannot be a webhook; nil if it can. The reason contains no user, password or query of the
+    /// URL.
     package static func problem(ofWebhook url: String) -> String? {
         let example = "write it like https://photos.example/finished"
         if let problem = PhotoURL.check(url) { return "\(problem.detail); \(example)" }

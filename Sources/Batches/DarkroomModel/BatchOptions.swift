@@ -6,7 +6,7 @@ public struct BatchOptions: Sendable, Equatable {
     /// The name of the batch for users; empty if the batch has no name. Unfinished batches must have different names.
     public var name = ""
     /// The filters, in the order in which they are applied; by default none, so that photos are kept byte for byte
-    /// unless the ``encoding`` needs a change. Empty if there are ``renditions``.
+    /// unless the ``encoding`` requires a change. Empty if there are ``renditions``.
     public var filters: [PhotoFilter] = []
     /// The files that are made of each photo, each in a separate folder; empty for one file, which is made by
     /// ``filters``.
@@ -108,7 +108,8 @@ extension BatchOptions {
     /// The fields of older versions that ``encoding`` has replaced.
     private static let earlierFields = ["format", "quality", "strip"]
 
-    /// Reads the renditions and the encoding. An invalid text is damage: without it, the batch would make other files.
+    /// Reads the renditions and the encoding. An invalid text counts as damage: if the text were ignored, the batch
+    /// would make other files.
     private mutating func readRenditions(_ fields: inout StoredFields) {
         if Self.earlierFields.contains(where: { fields.text($0) != nil }) {
             fields.noteContradiction("an older version of Darkroom has submitted it; submit it again")

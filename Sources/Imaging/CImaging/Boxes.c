@@ -53,7 +53,7 @@ bool darkroom_find_meta(const uint8_t *file, size_t count, struct darkroom_box_c
 bool darkroom_find_item(const uint8_t *file, struct darkroom_box_content meta, const char *type, uint32_t *item) {
     struct darkroom_box_content list, entry;
     if (!darkroom_find_box(file, meta.start, meta.end, "iinf", &list) || list.end - list.start < 8) return false;
-    // Version 0 counts the items with two bytes.
+    // In version 0, the number of items has two bytes.
     size_t position = list.start + FULL_BOX_BYTES + (file[list.start] == 0 ? 2 : 4);
     while (darkroom_next_box(file, list.end, &position, &entry)) {
         size_t bytes = entry.end - entry.start;
@@ -70,14 +70,15 @@ bool darkroom_find_item(const uint8_t *file, struct darkroom_box_content meta, c
     return false;
 }
 
-// Where an item is in the file.
+// The position of an item in the file.
 struct place {
-    // The offsets of the fields, and their bytes.
+    // The positions and the sizes in bytes of the fields that contain the item's offset and length.
     size_t offset_field, offset_bytes, length_field, length_bytes;
     uint64_t base;
 };
 
-// Finds the place of an item that is stored in one piece, by the box `iloc` (ISO 14496-12, 8.11.3).
+// Looks up the position of an item in the box `iloc` (ISO 14496-12, 8.11.3). Only finds items that are stored in one
+// piece.
 static bool find_place(const uint8_t *file, struct darkroom_box_content meta, uint32_t item, struct place *place) {
     struct darkroom_box_content box;
     if (!darkroom_find_box(file, meta.start, meta.end, "iloc", &box)) return false;
@@ -116,7 +117,7 @@ static bool find_place(const uint8_t *file, struct darkroom_box_content meta, ui
 static bool fits(uint64_t value, size_t bytes) { return bytes >= 8 || value >> 8 * bytes == 0; }
 
 bool darkroom_set_heif_exif(struct darkroom_file *file, const uint8_t *exif, size_t count) {
-    // The position of the TIFF header after this field, and the name (ISO 23008-12, A.2.1).
+    // The distance from the end of this field to the TIFF header, and the name (ISO 23008-12, A.2.1).
     static const uint8_t name[] = {0, 0, 0, 6, 'E', 'x', 'i', 'f', 0, 0};
     struct darkroom_box_content meta;
     struct place place;

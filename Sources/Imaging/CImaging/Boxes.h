@@ -5,28 +5,29 @@
 
 #include "CImaging.h"
 
-// A box within bytes: the offsets of its content.
+// The type of a box, and the offsets of its content in the file.
 struct darkroom_box_content {
     char type[4];
     size_t start, end;
 };
 
-// Reads the box at `*position`, which ends at `end` at the latest, and sets `*position` to its end. Returns false at the end,
-// or if the box is damaged.
+// Reads the box at `*position` and sets `*position` to the end of the box. Returns false if there is no complete, valid
+// box before `end`.
 bool darkroom_next_box(const uint8_t *file, size_t end, size_t *position, struct darkroom_box_content *box);
 
-// Finds the first box with a type among those between two offsets.
+// Finds the first box of this type between `start` and `end`.
 bool darkroom_find_box(
     const uint8_t *file, size_t start, size_t end, const char *type, struct darkroom_box_content *box);
 
-// Whether a HEIF file contains an item of a type, such as `Exif`; `item` gets its identifier. `meta` is the content of the
-// box with the items.
+// Whether a HEIF file contains an item of a type, such as `Exif`; `item` receives the identifier of the item. `meta` is
+// the content of the box with the items.
 bool darkroom_find_item(const uint8_t *file, struct darkroom_box_content meta, const char *type, uint32_t *item);
 
 // Finds the box with the items.
 bool darkroom_find_meta(const uint8_t *file, size_t count, struct darkroom_box_content *meta);
 
-// Replaces the EXIF of a HEIF file, if it has one. Returns false without memory.
+// Replaces the EXIF of a HEIF file. Leaves the file unchanged if it has no EXIF, or if the new EXIF cannot be stored in
+// it. Returns false only if memory runs out.
 bool darkroom_set_heif_exif(struct darkroom_file *file, const uint8_t *exif, size_t count);
 
 #endif

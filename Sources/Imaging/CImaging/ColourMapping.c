@@ -17,7 +17,7 @@ static bool get_profile(const VipsImage *image, const uint8_t **profile, size_t 
     return true;
 }
 
-// Images are shared, so the profile of a copy is changed. Without `profile`, the profile is removed.
+// Changes the profile in a copy of the image, because images are shared. If `profile` is NULL, removes the profile.
 static bool set_profile(darkroom_picture *picture, const uint8_t *profile, size_t count) {
     VipsImage *next = NULL;
     if (!APPLY(picture, vips_copy)) return false;
@@ -61,19 +61,19 @@ enum { LIGHT_STEPS = 65536, RATIO_STEPS = 4096 };
 
 struct mapping {
     bool is_hdr, is_hlg;
-    // The values of all samples, in light.
+    // The light of each possible sample value.
     double *light;
-    // From linear light in the colours of the picture to that of sRGB.
+    // Converts linear light from the colours of the picture to those of sRGB.
     double matrix[9];
     // The shares of red, green and blue in the luminance.
     double luma[3];
-    // The luminance of light 1, and of the result's white, in cd/m2.
+    // The luminance of light 1, in cd/m2.
     double peak;
     // The exponent of the HLG OOTF, minus 1.
     double ootf;
-    // The factor of tone mapping, by the square root of the brightest component, 0 to 1.
+    // The factors of tone mapping, indexed by the square root of the brightest component, 0 to 1.
     double *ratios;
-    // The values of sRGB, 0 to 1, by linear light.
+    // The values of sRGB, 0 to 1, indexed by linear light.
     double *encoded;
 };
 
@@ -87,8 +87,8 @@ static double encode_srgb(double light) {
     return light <= 0.0031308 ? 12.92 * light : 1.055 * pow(light, 1 / 2.4) - 0.055;
 }
 
-// Maps the light of a pixel to linear sRGB, where 1 is white. The ratio of the components stays the same, because the
-// brightest component is compressed and all are multiplied by its factor (BT.2390, 5.4.1: maxRGB).
+// Maps the light of a pixel to linear sRGB, where 1 is white. Tone mapping keeps the ratio of the components: all are
+// multiplied by the factor that compresses the brightest one (BT.2390, 5.4.1: maxRGB).
 static void map_light(const struct mapping *mapping, double light[3]) {
     if (mapping->is_hlg) {
         double luma = mapping->luma[0] * light[0] + mapping->luma[1] * light[1] + mapping->luma[2] * light[2];
@@ -183,7 +183,7 @@ static bool map_to_srgb(darkroom_picture *picture, const struct darkroom_colours
            set_profile(picture, NULL, 0);
 }
 
-// Scales values from the range of video to the full range: with 8 bits from 16 to 235 (H.273, 8.3, for RGB).
+// Scales values from the video range (16 to 235 with 8 bits) to the full range (H.273, 8.3, for RGB).
 static bool widen(darkroom_picture *picture) {
     VipsImage *next = NULL;
     VipsImage *image = picture->image;
@@ -215,7 +215,7 @@ static bool is_suitable(const VipsImage *image) {
            image->Type != VIPS_INTERPRETATION_CMYK;
 }
 
-// Gives the picture the profile of the colours.
+// Attaches a profile that describes the colours. For sRGB, removes the profile.
 static bool attach_profile(darkroom_picture *picture, const struct darkroom_colours *colours) {
     uint8_t bytes[DARKROOM_MAX_PROFILE_BYTES];
     size_t count = darkroom_is_srgb(colours) ? 0 : darkroom_profile_write(colours, bytes);
@@ -229,7 +229,8 @@ enum darkroom_status darkroom_apply_signalled_colours(darkroom_picture *picture,
     bool has_profile = get_profile(picture->image, &profile, &count);
     bool is_signalled = darkroom_signalled_colours(input, &colours);
     bool is_hdr = is_signalled && darkroom_is_hdr(&colours);
-    // The table of a profile for HDR describes the picture for a certain display only, so its numbers are used.
+    // The table of an HDR profile describes the picture for a certain display only. Therefore the colour numbers in the
+    // profile are used.
     bool replaces_profile = is_signalled && colours.replaces_profile;
     if (has_profile && !is_hdr && !replaces_profile && darkroom_profile_is_hdr(profile, count, &colours))
         is_signalled = is_hdr = true;
@@ -238,7 +239,7 @@ enum darkroom_status darkroom_apply_signalled_colours(darkroom_picture *picture,
     if (colours.is_narrow && !widen(picture)) return DARKROOM_UNSUPPORTED;
     if (is_hdr) return map_to_srgb(picture, &colours) ? DARKROOM_DONE : DARKROOM_UNSUPPORTED;
     if (has_profile && !colours.replaces_profile) return DARKROOM_DONE;
-    // A grey picture has no profile for RGB.
+    // A profile for RGB cannot be attached to a grey picture.
     bool is_mapped = darkroom_is_grey(picture->image) && colours.transfer != DARKROOM_TRANSFER_SRGB;
     if (is_mapped) return map_to_srgb(picture, &colours) ? DARKROOM_DONE : DARKROOM_UNSUPPORTED;
     bool done = darkroom_is_grey(picture->image) ? set_profile(picture, NULL, 0) : attach_profile(picture, &colours);

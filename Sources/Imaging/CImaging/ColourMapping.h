@@ -3,7 +3,7 @@
 
 #include "Picture.h"
 
-// Applies the colours that the file describes by numbers to its loaded picture: HDR becomes sRGB, other colours get a
+// Applies colours that the file describes by numbers to the loaded picture: HDR becomes sRGB, other colours get a
 // profile. Returns DARKROOM_UNSUPPORTED if the picture is HDR and the input refuses HDR.
 enum darkroom_status darkroom_apply_signalled_colours(darkroom_picture *picture, const struct darkroom_input *input);
 

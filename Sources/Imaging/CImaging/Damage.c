@@ -1,7 +1,7 @@
 // DESIGN: The decoders of PNG, WebP and GIF differ in the defects that they accept, also from version to version.
-// Therefore defects outside of the pixels are found here, and the decoders get a copy of the file without them. The
-// decoders then fail on any defect that is left, which is one of the pixels. JPEGs are not copied: libjpeg reports each
-// defect as a warning, and StripsDamage.c decides which of them lose pixels.
+// Therefore the code here finds the defects outside of the pixels, and the decoders get a copy of the file without
+// these defects. If a decoder still fails, the defect is in the pixels. JPEGs are not copied: libjpeg reports each
+// defect as a warning, and StripsDamage.c decides which defects lose pixels.
 
 #include "Damage.h"
 
@@ -48,7 +48,7 @@ static uint32_t little_endian(const uint8_t *bytes) {
 
 // The chunks of a WebP file (RFC 9649, section 2.3).
 struct webp_chunks {
-    // The end of the last chunk that the file contains whole, without its padding.
+    // The end of the last complete chunk, excluding its padding.
     size_t end;
     bool has_picture, is_animation;
     // Whether the file ends within a picture or a frame.
@@ -90,7 +90,7 @@ enum darkroom_status darkroom_mend_webp(
     struct webp_chunks chunks = read_webp(bytes, count);
     uint64_t declared = 8 + (uint64_t)little_endian(bytes + 4);
     if (!chunks.has_picture || chunks.is_picture_cut) return DARKROOM_DONE;
-    // Frames may be missing at the end of a cut animation.
+    // A cut animation may lack its last frames.
     if (chunks.is_animation && declared > count + 1) return DARKROOM_DONE;
     if (declared <= count && declared >= chunks.end) return DARKROOM_DONE;
 
@@ -110,9 +110,9 @@ enum darkroom_status darkroom_mend_webp(
 
 // A sequence of blocks of data (GIF89a, section 15).
 struct gif_blocks {
-    // The position after the last block that the file contains whole, without the terminator.
+    // The position after the last complete block, excluding the terminator.
     size_t end;
-    // The position after the terminator; 0 if the file ends before it.
+    // The position after the terminator; 0 if the file ends before the terminator.
     size_t next;
 };
 
@@ -128,8 +128,8 @@ static struct gif_blocks read_blocks(const uint8_t *bytes, size_t count, size_t 
 
 static size_t colour_table_bytes(uint8_t flags) { return flags & 0x80 ? (size_t)3 << ((flags & 7) + 1) : 0; }
 
-// Whether blocks contain this number of pixels, compressed with variable-length codes (GIF89a, appendix F). Decodes only
-// the number of pixels that each code stands for. `start` is the position of the first code size.
+// Whether the variable-length codes in blocks (GIF89a, appendix F) stand for at least this number of pixels. Counts the
+// pixels of each code without decoding them. `start` is the position of the first code size.
 static bool has_pixels(const uint8_t *bytes, size_t start, size_t end, int64_t pixels) {
     enum { MAX_CODE_BITS = 12 };
     uint32_t lengths[1 << MAX_CODE_BITS], buffer = 0;
@@ -154,7 +154,7 @@ static bool has_pixels(const uint8_t *bytes, size_t start, size_t end, int64_t p
                 }
                 bool is_new = code == next && before != clear;
                 if (code == clear + 1 || (code >= next && !is_new)) return false;
-                // A code stands for the pixels of the previous code and one more.
+                // A new code stands for the pixels of the previous code and one more pixel.
                 if (before != clear && next < 1u << MAX_CODE_BITS) lengths[next++] = lengths[before] + 1;
                 if (next == 1u << bits && bits < MAX_CODE_BITS) bits++;
                 found += lengths[code];
@@ -195,8 +195,8 @@ static bool read_part(const uint8_t *bytes, size_t count, size_t position, struc
     return true;
 }
 
-// Adds the missing end of a file whose frames are whole. libnsgif shows a frame without its last pixels, or leaves it out,
-// without a word.
+// Adds the missing end of a file whose frames are complete. If the last pixels of a frame are missing, libnsgif shows
+// the frame without them or omits the frame, and reports no error.
 enum darkroom_status darkroom_mend_gif(
     struct darkroom_session *session, const struct darkroom_input *input, struct darkroom_file *mended) {
     static const uint8_t ending[] = {0, 0x3B};
@@ -207,11 +207,11 @@ enum darkroom_status darkroom_mend_gif(
     struct gif_part part = {0};
     int frames = 0;
     while (position < count) {
-        // The trailer, or data that the decoder refuses.
+        // The trailer, or data that the decoder rejects.
         if (!read_part(bytes, count, position, &part)) return DARKROOM_DONE;
         if (part.is_frame) frames++;
         if (part.is_frame && !part.is_whole) {
-            // The size of the picture has its own error.
+            // A picture that is too large fails with another error.
             if (input->damage == DARKROOM_ACCEPT_DAMAGED || part.pixels > session->max_pixels) return DARKROOM_DONE;
             g_snprintf(session->detail, sizeof session->detail, "frame %d lacks pixels", frames);
             return DARKROOM_DAMAGED;
@@ -221,7 +221,7 @@ enum darkroom_status darkroom_mend_gif(
     }
     if (frames == 0 || position > count) return DARKROOM_DONE;
     if (!darkroom_tolerate(session, input, "the end of the file is missing")) return DARKROOM_DAMAGED;
-    // The end of the blocks of the frame, and the trailer.
+    // Adds the trailer, and before it the terminator of the blocks if the file ends in a frame.
     bool is_open = part.next == 0 && part.is_frame;
     size_t kept = is_open ? part.end : position, skipped = is_open ? 0 : 1;
     mended->bytes = malloc(kept + sizeof ending);

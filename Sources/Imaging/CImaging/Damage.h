@@ -5,14 +5,16 @@
 
 #include "CImaging.h"
 
-// Adds a defect to the note of the session, which is at most sizeof session->note - 1 bytes long. A defect whose text is
-// already part of the note is not added again.
+// Adds a defect to the note of the session. The note is at most sizeof session->note - 1 bytes long. A defect whose
+// text is already part of the note is not added again.
 void darkroom_note(struct darkroom_session *session, const char *defect);
 
-// Notes a defect that loses no pixels. Returns false if the input must have no defects; the detail then names the defect.
+// Notes a defect that loses no pixels. If the input must have no defects, returns false, and the detail of the session
+// names the defect.
 bool darkroom_tolerate(struct darkroom_session *session, const struct darkroom_input *input, const char *defect);
 
-// Whether the compressed texts and the profile of a PNG inflate to a bounded number of bytes. If not, the detail says so.
+// Whether the compressed texts and the profile of a PNG inflate to a bounded number of bytes. If not, the detail of the
+// session says so.
 bool darkroom_png_inflates_to_little(struct darkroom_session *session, const struct darkroom_input *input);
 
 // The parts of darkroom_mend for single formats. They leave `mended` unchanged if the file has no defects, or has defects

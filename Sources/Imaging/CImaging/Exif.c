@@ -58,7 +58,7 @@ static bool open_directory(struct directory *directory, size_t start) {
     directory->start = start;
     directory->entries = start + 2;
     directory->entry_count = number(directory, start, 2);
-    // Some files are cut after their last entry, or count more entries than they have.
+    // Some files are cut after their last entry, or declare more entries than they contain.
     size_t most = (directory->size - directory->entries) / ENTRY_BYTES;
     if (directory->entry_count > most) directory->entry_count = most;
     return true;
@@ -98,7 +98,7 @@ static size_t find(const struct directory *directory, uint32_t tag) {
     return 0;
 }
 
-// The number of bytes of a whole number that is stored in its entry; 0 for other entries.
+// The number of bytes of a whole number that is stored in the entry itself; 0 for other entries.
 static int whole_number_bytes(const struct directory *directory, size_t entry) {
     static const uint8_t whole[] = {0, 1, 0, 2, 4, 0, 1, 0, 2, 4};
     uint32_t type = number(directory, entry + 2, 2);
@@ -160,7 +160,7 @@ size_t darkroom_exif_remove_thumbnail(uint8_t *exif, size_t count) {
     uint8_t *tiff = exif + (first.tiff - exif);
     size_t link = first.entries + first.entry_count * ENTRY_BYTES, kept = first.size;
     if (open_next_directory(&first, &second)) {
-        // The place and the length of a JPEG, and of pixels that are not compressed.
+        // The tags for the offset and the length: of a JPEG, and of uncompressed pixels.
         static const uint32_t tags[][2] = {{TAG_THUMBNAIL, TAG_THUMBNAIL_BYTES}, {TAG_STRIP, TAG_STRIP_BYTES}};
         for (size_t i = 0; i < sizeof tags / sizeof tags[0]; i++) {
             size_t offset = find(&second, tags[i][0]), bytes = find(&second, tags[i][1]);
@@ -194,7 +194,7 @@ void darkroom_exif_remove_gps(uint8_t *exif, size_t count) {
             size_t end = gps.entries + gps.entry_count * ENTRY_BYTES;
             memset(tiff + start, 0, end - start);
         }
-        // The later entries and the offset of the next directory take the place of the entry.
+        // Moves the later entries and the offset of the next directory to the position of the removed entry.
         size_t end = first.entries + first.entry_count * ENTRY_BYTES;
         size_t rest = (end + 4 <= first.size ? end + 4 : end) - (entry + ENTRY_BYTES);
         memmove(tiff + entry, tiff + entry + ENTRY_BYTES, rest);
@@ -226,11 +226,12 @@ void darkroom_exif_set_size(uint8_t *exif, size_t count, int width, int height) 
 
 enum {
     MAX_VALUE_BYTES = 64 << 10,
-    // Of a directory.
+    // The limit for each directory.
     MAX_COPIED_ENTRIES = 200,
 };
 
-// The tags of a first directory that describe the photo, in ascending order. The largest ones are those of Windows.
+// The tags of a first directory that describe the photo, in ascending order. The tags from 0x9C9B on are those of
+// Windows.
 static const uint32_t photo_tags[] = {
     0x10E, 0x10F, 0x110, 0x131, 0x132, TAG_ARTIST, 0x13C, 0x4746, 0x4749, TAG_COPYRIGHT, TAG_EXIF, TAG_GPS,
     0x9C9B, 0x9C9C, 0x9C9D, 0x9C9E, 0x9C9F, 0,
@@ -242,7 +243,7 @@ static const uint32_t iptc_tags[] = {TAG_IPTC, 0};
 struct copied_entry {
     const struct directory *from;
     size_t entry;
-    // Whether the new directory is in the same file, so that the value can stay where it is.
+    // Whether the new directory is in the file of the entry, so that the value can keep its position.
     bool stays;
 };
 
@@ -263,7 +264,7 @@ static bool is_wanted(const struct directory *directory, size_t entry, const uin
     uint32_t tag = number(directory, entry, 2);
     size_t bytes;
     if (!value_of(directory, entry, &bytes)) return false;
-    // All tags of a further directory, which must not lead to others.
+    // In a subdirectory, all tags are wanted, except pointers to other directories, and maker notes.
     if (!tags) return !is_pointer(tag) && tag != TAG_MAKER_NOTE && tag != TAG_INTEROPERABILITY;
     while (*tags && *tags != tag) tags++;
     struct directory part = *directory;
@@ -299,7 +300,7 @@ static void put_number(GByteArray *out, bool big_endian, size_t offset, size_t v
     for (int i = 0; i < bytes; i++) out->data[offset + (size_t)(big_endian ? bytes - 1 - i : i)] = (uint8_t)(value >> 8 * i);
 }
 
-// Writes a value of this type in the order of bytes of the new directory.
+// Writes a value of this type in the byte order of the new directory.
 static void put_value(GByteArray *out, size_t offset, const uint8_t *value, size_t bytes, uint32_t type, bool is_swapped) {
     size_t unit = type == TYPE_RATIONAL || type == TYPE_SIGNED_RATIONAL ? 4 : type_bytes[type];
     for (size_t i = 0; i < bytes; i++)
@@ -373,7 +374,7 @@ GByteArray *darkroom_exif_from_tiff(const uint8_t *tiff, size_t count) { return 
 
 GByteArray *darkroom_exif_copyright(const uint8_t *exif, size_t count) { return copy_tags(exif, count, copyright_tags); }
 
-// A TIFF with one tag, which contains the records.
+// Makes a TIFF with a single tag, which contains the IPTC records.
 static GByteArray *tiff_of_records(const uint8_t *records, size_t count) {
     enum { VALUE_OFFSET = 8 + 2 + ENTRY_BYTES + 4 };
     GByteArray *tiff = g_byte_array_new();

@@ -9,7 +9,7 @@ static bool contains(const uint8_t *bytes, size_t count, const char *text) {
     return memmem(bytes, count, text, strlen(text)) != NULL;
 }
 
-// The texts in a picture that is a gain map: of Adobe and Ultra HDR, of ISO 21496-1, and of Apple.
+// Whether the bytes contain a text that identifies a gain map: of Adobe or Ultra HDR, of ISO 21496-1, or of Apple.
 static bool is_announced(const uint8_t *bytes, size_t count) {
     static const char *const texts[] = {
         "http://ns.adobe.com/hdr-gain-map/1.0/", "urn:iso:std:iso:ts:21496:-1", "http://ns.apple.com/HDRGainMap/1.0/",
@@ -20,8 +20,8 @@ static bool is_announced(const uint8_t *bytes, size_t count) {
     return false;
 }
 
-// The end of the picture whose first scan is at or after `position`; `count` if it has no end. In a scan, the byte 255 is
-// followed by 0 or by the number of a restart.
+// The end of the picture whose first scan is at or after `position`; `count` if the picture has no end. In a scan, the
+// byte 255 is followed by 0 or by the code of a restart marker.
 static size_t end_of_picture(const uint8_t *file, size_t count, size_t position) {
     for (;;) {
         const uint8_t *found = position < count ? memchr(file + position, 0xFF, count - position) : NULL;
@@ -44,7 +44,7 @@ static bool jpeg_has_gain_map(const uint8_t *file, size_t count) {
                        (kind == SEGMENT_XMP && is_announced(segment.bytes, segment.count)) ||
                        (kind == SEGMENT_XMP && contains(segment.bytes, segment.count, "GainMap"));
     }
-    // Without an announcement, the file is not searched, which takes a part of the time of decoding it.
+    // A file without an announcement is not searched, because a search would take a part of the time of decoding.
     if (!has_pictures) return false;
     for (size_t start = end_of_picture(file, count, position); start < count;) {
         static const uint8_t begin[] = {0xFF, 0xD8, 0xFF};

@@ -29,7 +29,7 @@ enum {
     MAX_SCALE = 62,
     // Rows are padded to a multiple of this number of samples.
     GROUP = 32,
-    // The memory limit for rows. RGB with alpha reaches it at 300,000 pixels in a row.
+    // The memory limit for rows. RGB with alpha reaches this limit at 300,000 pixels in a row.
     MAX_BYTES = 256 << 20,
 };
 
@@ -41,22 +41,23 @@ struct darkroom_gaussian {
 
     // The pixels on a side of a cell; 1 if pixels are blurred without reduction.
     int scale;
-    // The weights of a pixel in the previous, its own and the next cell, by its place in its cell.
+    // The weights of a pixel in the previous cell, its own cell and the next cell, indexed by its position in its cell.
     float spline[3][MAX_SCALE];
 
-    // The row to be filtered: `columns` pixels or cells, and `radius` more on both sides.
+    // The row to be filtered: `columns` pixels or cells, and `radius` more on each side.
     float *padded;
     int columns;
-    // The rows of pixels or cells before `first` and after `last` equal those rows.
+    // Rows of pixels or cells before `first` equal row `first`, and rows after `last` equal row `last`.
     int first, last;
-    // Horizontally filtered rows. Row y is at y modulo `ring_rows`. `next` is the first row that is not filtered.
+    // Horizontally filtered rows. Row y is at y modulo `ring_rows`. `next` is the first row that is not filtered yet.
     float *ring[2 * MAX_RADIUS + 1];
     int ring_rows;
     int next;
     float *sum;
 
-    // Only if cells are blurred: the sum of the rows of a row of cells, including the pixels beyond the edges, and
-    // enlarged rows. Row y is at y modulo 3. `next_enlarged` is the first row that is not enlarged yet.
+    // Used only if cells are blurred: `gathered` is the sum of the rows of pixels of a row of cells, including pixels
+    // beyond the edges; `enlarged` contains enlarged rows of cells. Row y of the cells is at y modulo 3.
+    // `next_enlarged` is the first row that is not enlarged yet.
     float *gathered;
     float *enlarged[3];
     int next_enlarged;
@@ -106,7 +107,7 @@ static float reducing_weight(const struct darkroom_gaussian *g, int place) {
     return g->spline[2 - place / g->scale][place % g->scale] / (float)g->scale;
 }
 
-// Sums the pixels' rows that contribute to a row of cells.
+// Sums the rows of pixels that contribute to a row of cells.
 static void gather_rows(struct darkroom_gaussian *g, int row_of_cells) {
     const struct darkroom_raster *raster = g->raster;
     size_t samples = darkroom_row_samples(raster);
@@ -142,7 +143,7 @@ static void reduce_row(struct darkroom_gaussian *g) {
     }
 }
 
-// Enlarges a row of cells, which begins with the cell before the first pixel.
+// Enlarges a row of cells. The first cell is the one before the cell of the first pixel.
 static void enlarge_row(const struct darkroom_gaussian *g, const float *cells, float *row) {
     size_t bands = (size_t)g->raster->bands;
     float *end = row + darkroom_row_samples(g->raster);
@@ -209,7 +210,8 @@ float *darkroom_gaussian_row(struct darkroom_gaussian *g, int y) {
 
 static void choose_weights(struct darkroom_gaussian *g, double sigma) {
     g->scale = sigma > largest_direct_sigma ? (int)(sigma / smallest_sigma_in_cells) : 1;
-    // Half the width of the kernel, in pixels or cells. If cells are blurred, the outer weights count in part.
+    // Half the width of the kernel, in pixels or cells. If cells are blurred, only a fraction of the outermost weights
+    // counts.
     double reach = (ceil(sigma * sqrt(2 * log(100))) - 0.5) / g->scale;
     double variance = sigma * sigma / (g->scale * g->scale) - (g->scale > 1 ? 0.5 : 0);
     g->radius = (int)ceil(reach - 0.5);
@@ -234,8 +236,8 @@ static float *make_row(const struct darkroom_gaussian *g, int pixels) {
 static void choose_rows(struct darkroom_gaussian *g) {
     const struct darkroom_raster *raster = g->raster;
     bool cells = g->scale > 1;
-    // One cell more than the raster on both sides. In the second row of cells beyond an edge, all pixels are those of the
-    // edge.
+    // One cell more than the raster on each side. From the second row of cells beyond an edge on, all pixels are those
+    // of the edge.
     g->columns = cells ? (raster->width + g->scale - 1) / g->scale + 2 : raster->width;
     g->first = cells ? -2 : 0;
     g->last = cells ? (raster->height + g->scale - 1) / g->scale + 1 : raster->height - 1;

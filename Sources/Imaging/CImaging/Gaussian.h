@@ -13,9 +13,9 @@ enum darkroom_status darkroom_gaussian_make(
     struct darkroom_gaussian **gaussian);
 void darkroom_gaussian_free(struct darkroom_gaussian *gaussian);
 
-// Returns a blurred row. If there is alpha, its colours are multiplied by alpha. `y` must increase from call to call;
-// rows may be skipped. Later calls do not read the raster's rows up to `y`, so the caller may replace them. The caller
-// may change the result, which is valid until the next call. Returns NULL if the work is cancelled.
+// Returns a blurred row. If there is alpha, the colours of the row are multiplied by alpha. `y` must increase from call
+// to call; rows may be skipped. Later calls do not read the raster's rows up to `y`, so the caller may replace them.
+// The caller may change the result, which is valid until the next call. Returns NULL if the work is cancelled.
 float *darkroom_gaussian_row(struct darkroom_gaussian *gaussian, int y);
 
 #endif

@@ -5,8 +5,8 @@
 
 #include <math.h>
 
-// Runs a function on the picture whose colours are multiplied by alpha, so that the colours of transparent pixels do not
-// spread into other pixels. Alpha is unchanged by the multiplication. The result has any number format.
+// Runs a function on the picture after multiplying its colours by alpha, so that the colours of transparent pixels do
+// not spread into other pixels. The multiplication does not change alpha. The number format of the result can differ.
 static bool premultiplied(
     darkroom_picture *picture, double white, bool (*work)(darkroom_picture *, const void *), const void *argument) {
     VipsImage *next = NULL;
@@ -49,7 +49,8 @@ static bool scale(darkroom_picture *picture, const void *argument) {
     return APPLY(picture, vips_resize, scaling->across, "vscale", scaling->down, "kernel", scaling->kernel);
 }
 
-// libvips converts between numbers that are proportional to light, 0 to 1, and stored values. Alpha is 0 to 255 in both.
+// libvips converts between numbers that are proportional to light, 0 to 1, and stored values. In both forms, alpha is 0
+// to 255.
 static bool scale_linearly(darkroom_picture *picture, const struct scaling *scaling) {
     VipsImage *next = NULL;
     VipsInterpretation usual = picture->image->Type;
@@ -57,7 +58,7 @@ static bool scale_linearly(darkroom_picture *picture, const struct scaling *scal
            premultiplied(picture, 255, scale, scaling) && APPLY(picture, vips_colourspace, usual);
 }
 
-// The rows of a picture, read in strips from top to bottom.
+// Passes the rows of the picture to the scaler, in strips from top to bottom, and stores the scaled rows.
 static enum darkroom_status scale_rows(darkroom_picture *picture, struct darkroom_scaler *scaler, VipsImage *scaled) {
     enum { STRIP_ROWS = 16 };
     VipsImage *image = picture->image;

@@ -32,7 +32,7 @@ const uint8_t *darkroom_iptc_records(const uint8_t *resources, size_t resources_
     const uint8_t *at = resources + sizeof photoshop, *end = resources + resources_count;
     while (end - at >= 12 && !memcmp(at, "8BIM", 4)) {
         int number = at[4] << 8 | at[5];
-        // The name has its length before it, and an even number of bytes in all.
+        // The name follows a byte with its length; together they have an even number of bytes.
         size_t name = (size_t)(at[6] + 2) & ~(size_t)1;
         if ((size_t)(end - at) < 6 + name + 4) return NULL;
         const uint8_t *length = at + 6 + name;

@@ -1,8 +1,9 @@
-// DESIGN: If data of a JPEG are corrupt, a decoder of Huffman codes usually continues with wrong codes, and all blocks are
-// decoded before or after the end of the data. Therefore libjpeg finds stray bytes both in sound files and in corrupt files.
-// This decoder distinguishes them: with wrong codes, coefficients leave their range, or the bits after the last block are not
-// the padding of a byte, or the stray bytes are whole blocks: the codes are right again after some wrong ones, and blocks are
-// left in the end. It only reads the coefficients. The tables are those of ITU T.81, annexes B and F.
+// DESIGN: If data of a JPEG are corrupt, a decoder of Huffman codes usually continues with wrong codes, and decodes the
+// last block before or after the end of the data. Therefore libjpeg finds stray bytes both in sound files and in
+// corrupt files. The decoder in this file distinguishes these files. The data are corrupt if coefficients are out of
+// range, if the bits after the last block are not the padding of a byte, or if the stray bytes are whole blocks: after
+// some wrong codes, the codes are right again, and blocks are left over at the end. The decoder only reads the
+// coefficients. The tables are those of ITU T.81, annexes B and F.
 
 #include "JPEGScan.h"
 
@@ -11,7 +12,8 @@
 #include <string.h>
 
 struct huffman {
-    // By the length of the code: the largest code plus one, aligned to 16 bits, and the offset of its value.
+    // Indexed by the length of a code: the largest code of this length plus one, shifted to 16 bits; and the difference
+    // between the index of a code's value and the code.
     uint32_t limits[17];
     int32_t offsets[17];
     uint8_t values[256];
@@ -74,8 +76,8 @@ static int read_code(struct bits *bits, const struct huffman *table) {
 
 // MARK: - Blocks
 
-// A sample has 8 bits, so the mean of a block is at most 1024 in the unit of the coefficients. The rest is for rounding
-// and for encoders that exceed the range of the samples on purpose.
+// A sample has 8 bits, so the mean of a block is at most 1024 in the unit of the coefficients. The limits are higher
+// because of rounding, and of encoders that exceed the range of the samples on purpose.
 static bool is_in_range(int value, int quantizer, bool is_mean) {
     return (int64_t)abs(value) * quantizer <= (is_mean ? 1280 : 1536) + quantizer;
 }
@@ -114,7 +116,7 @@ static bool is_padded(const struct bits *bits) {
     return bits->left == 8 || rest == 0 || rest == mask;
 }
 
-// Moves behind the next marker, and returns its code; 0 at the end of the file.
+// Moves to the position after the next marker, and returns the code of the marker; 0 at the end of the file.
 static int next_marker(struct bits *bits) {
     for (; bits->end - bits->next >= 2; bits->next++) {
         if (bits->next[0] != 0xFF || bits->next[1] == 0 || bits->next[1] == 0xFF) continue;
@@ -124,12 +126,13 @@ static int next_marker(struct bits *bits) {
     return 0;
 }
 
-// The intervals of a scan that have bytes after their last unit, and those of them whose bytes are further units.
+// The number of intervals with stray bytes after their last unit, and the number of intervals whose stray bytes are
+// units.
 struct ends {
     int64_t stray, further;
 };
 
-// Checks the end of an interval, which may have `most` stray bytes.
+// Checks the end of an interval, where up to `most` stray bytes are allowed.
 static bool check_end(const struct bits *bits, const struct scan *scan, size_t most, struct ends *ends) {
     if (!is_padded(bits)) return false;
     const uint8_t *end = bits->next;
@@ -148,7 +151,7 @@ static bool check_end(const struct bits *bits, const struct scan *scan, size_t m
     return true;
 }
 
-// Bytes that a camera has added before each restart marker look like units by chance.
+// Bytes that a camera has added before each restart marker look like units only by chance.
 static bool are_sound(const struct ends *ends) { return ends->further * 4 <= ends->stray; }
 
 static int divided_up(int number, int by) { return (number + by - 1) / by; }
@@ -174,7 +177,7 @@ static enum darkroom_scan check_data(struct scan *scan, struct bits *bits) {
     return check_end(bits, scan, SIZE_MAX, &ends) && are_sound(&ends) ? DARKROOM_SCAN_SOUND : DARKROOM_SCAN_CORRUPT;
 }
 
-// MARK: - Segments. They return false if the segment is invalid.
+// MARK: - Segments. The functions return false if the segment is invalid.
 
 static bool read_huffman(struct scan *scan, const uint8_t *data, size_t count) {
     while (count >= 17) {

@@ -13,11 +13,11 @@ enum darkroom_scan {
 };
 
 enum {
-    // Before a restart marker, and in scans that cannot be checked, more stray bytes count as corrupt data.
+    // The number of tolerated stray bytes before a restart marker, and in scans that cannot be checked.
     DARKROOM_MOST_STRAY_BYTES = 32,
 };
 
-// Checks the data of the only scan of a JPEG with Huffman coding that is not progressive.
+// Checks the data of the only scan of a sequential (not progressive) JPEG with Huffman coding.
 enum darkroom_scan darkroom_check_jpeg_scan(const uint8_t *bytes, size_t count);
 
 #endif

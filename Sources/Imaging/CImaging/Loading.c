@@ -31,8 +31,9 @@ static bool png_is_allowed(struct darkroom_session *session, const struct darkro
     return sides[0] > INT32_MAX || sides[1] > INT32_MAX || is_allowed(session, sides[0], sides[1], session->max_pixels);
 }
 
-// The largest picture that may be opened. A decoder that makes a picture smaller needs no memory for the whole picture;
-// darkroom_decode checks the smaller size. The decoder of WebP keeps 4 bytes per pixel if the picture has no loss.
+// The number of pixels of the largest picture that may be opened. A decoder that makes a picture smaller needs no
+// memory for the whole picture; darkroom_decode checks the smaller size. For a lossless WebP, the decoder keeps 4 bytes
+// per pixel.
 static int64_t most_pixels(const struct darkroom_session *session, enum darkroom_format format) {
     int64_t most = format == DARKROOM_JPEG || format == DARKROOM_WEBP ? session->max_streamed_pixels : session->max_pixels;
     bool is_limited = format == DARKROOM_WEBP && session->max_pixels < most / (MAX_BYTES_A_PIXEL / 4);
@@ -68,10 +69,10 @@ static bool own_exif(darkroom_picture *picture) {
 
 static bool is_box(const char type[4], const char *wanted) { return !memcmp(type, wanted, 4); }
 
-// Hides the metadata of a JPEG XL file from libvips: libvips 8.16 lets libjxl unpack them, without a limit, and refuses the
-// photo if they are damaged. `darkroom_read_metadata` reads them from the file. Returns a copy of the file whose boxes of
-// metadata have a type that decoders skip, or NULL if there are none. `count` becomes the number of bytes to decode, without
-// the bytes after the last complete box, unless they belong to the picture.
+// Hides the metadata of a JPEG XL file from libvips: libvips 8.16 lets libjxl unpack the metadata without a limit, and
+// rejects the photo if they are damaged. `darkroom_read_metadata` reads them from the file. Returns a copy of the file
+// in which the metadata boxes have a type that decoders skip, or NULL if there are no such boxes. Sets `count` to the
+// number of bytes to decode: it excludes bytes after the last complete box, unless these bytes belong to the picture.
 static uint8_t *without_jxl_metadata(const struct darkroom_input *input, size_t *count) {
     struct darkroom_box_content box;
     const uint8_t *bytes = input->bytes;
@@ -168,7 +169,8 @@ enum darkroom_status darkroom_open(
 
 // MARK: - Decoding
 
-// libvips rounds the width and the height of a shrunk picture down, and libjpeg rounds them up. The rest is ignored.
+// libvips rounds the width and the height of a shrunk picture down, and libjpeg rounds them up. A row or column that
+// only libjpeg has is ignored.
 static void write_row(void *context, int y, const uint8_t *row) {
     VipsImage *image = context;
     if (y < image->Ysize) vips_image_write_line(image, y, (VipsPel *)row);
@@ -183,7 +185,7 @@ static enum darkroom_status decode_jpeg(darkroom_picture *picture, const struct 
     // Combines the header and metadata from libvips with the pixels from the decoder in Strips.c.
     VipsImage *decoded = darkroom_new_memory(picture->image, picture->image->Xsize, picture->image->Ysize);
     if (!darkroom_replace(picture, decoded)) return DARKROOM_OUT_OF_MEMORY;
-    // The thumbnail shows the picture before it was changed.
+    // The thumbnail shows the unfiltered picture.
     vips_image_remove(decoded, "jpeg-thumbnail-data");
     struct darkroom_row_reader reader = {.take_row = write_row, .context = decoded};
     return darkroom_decode_jpeg(picture->session, input, shrink, reader);
@@ -228,7 +230,7 @@ enum darkroom_status darkroom_decode(
     enum darkroom_status status = simplify(picture, input);
     if (status != DARKROOM_DONE) return darkroom_failed(session, status);
     if (!turn_upright(picture) || !darkroom_make_usual(picture)) return darkroom_failed(session, DARKROOM_UNSUPPORTED);
-    // The conversion of colours and the rotation depend on pixels, which are read again for each use.
+    // Otherwise libvips would repeat the conversion of colours and the rotation for each use of the pixels.
     if (in_memory && !darkroom_is_in_memory(picture->image)) return darkroom_keep_in_memory(picture);
     return DARKROOM_DONE;
 }

@@ -1,6 +1,6 @@
-// DESIGN: the median of n samples is the largest value that is reached by at least (n + 1) / 2 samples. It is found bit
-// by bit, from the highest: each step counts the samples that reach the value with the next bit set. The counts need
-// only comparisons and additions of whole vectors, for any size of the window.
+// DESIGN: the median of n samples is the largest value that at least (n + 1) / 2 samples reach. The code finds the bits
+// of the median one by one, from the highest: each step counts the samples that reach the value with the next bit set.
+// For any size of the window, the counts need only comparisons and additions of whole vectors.
 
 #include "CImaging.h"
 #include "Rows.h"

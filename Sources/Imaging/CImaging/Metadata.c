@@ -8,8 +8,8 @@
 
 static bool starts_with(const char *text, const char *start) { return strncmp(text, start, strlen(start)) == 0; }
 
-// libvips stores the tags of EXIF directory 0 as "exif-ifd0-NAME", and the GPS tags as "exif-ifd3-NAME". When it saves
-// a file, it removes the tags from the EXIF data whose fields were removed.
+// libvips stores the tags of EXIF directory 0 as "exif-ifd0-NAME", and the GPS tags as "exif-ifd3-NAME". When libvips
+// saves a file, it removes from the EXIF data the tags whose fields were removed.
 static bool is_exif(const char *field) { return starts_with(field, "exif-"); }
 
 static bool is_copyright(const char *field) {
@@ -32,7 +32,7 @@ static bool is_kept(const VipsImage *image, const char *field, int kinds) {
     if (starts_with(field, "exif-ifd3-")) return (kinds & DARKROOM_EXIF) && (kinds & DARKROOM_GPS);
     if (is_copyright(field)) return kinds & (DARKROOM_EXIF | DARKROOM_COPYRIGHT);
     if (is_exif(field)) return kinds & DARKROOM_EXIF;
-    // The rest describes the frames of an animation, or is text of the file.
+    // The remaining fields describe the frames of an animation, or contain texts of the file.
     static const char *const frames[] = {"loop", "delay", "page-height", "n-pages", "gif-delay", "gif-loop"};
     for (size_t i = 0; i < G_N_ELEMENTS(frames); i++)
         if (!strcmp(field, frames[i])) return true;
@@ -63,7 +63,7 @@ static void remove_gps(VipsImage *image) {
 enum darkroom_status darkroom_keep_metadata(darkroom_picture *picture, int kinds) {
     VipsImage *next = NULL;
     if (kinds == DARKROOM_ALL_METADATA) return DARKROOM_DONE;
-    // Without their profile, the values would be other colours.
+    // Without the profile, the pixel values would stand for other colours.
     if (!(kinds & DARKROOM_ICC)) {
         enum darkroom_status status = darkroom_make_srgb(picture);
         if (status != DARKROOM_DONE) return status;

@@ -1,4 +1,4 @@
-// Draws one raster over another: Porter and Duff, "over", with the stored values.
+// Draws one raster over another: the operator "over" of Porter and Duff, applied to the stored values.
 
 #include "Rows.h"
 
@@ -15,7 +15,7 @@ static struct samples samples_at(const struct darkroom_raster *raster, int x, in
     return (struct samples){(uint8_t *)darkroom_row(raster, y) + (size_t)x * bands * (raster->wide ? 2 : 1), bands};
 }
 
-// `wide` and `colours` are constants, so that the loop has no branches for them.
+// All calls pass constants for `wide` and `colours`, so that the compiled loop has no branches for them.
 static inline void draw_row(
     struct samples base, struct samples top, size_t pixels, float opacity, bool wide, size_t colours) {
     const float white = wide ? 65535 : 255;

@@ -13,8 +13,8 @@ enum {
     SIGNATURE_BYTES = 8,
     // Length, type and check value.
     FRAME_BYTES = 12,
-    // For all texts and the profile together. libpng keeps all texts in memory, at most 8 MB of each; libvips 8.15 and newer
-    // refuse more than 60 MB in all.
+    // The limit for all texts and the profile together. libpng keeps all texts in memory, up to 8 MB for each text;
+    // libvips 8.15 and newer reject more than 60 MB in all.
     MAX_INFLATED_BYTES = 48 << 20,
 };
 
@@ -27,7 +27,7 @@ static uint32_t big_endian(const uint8_t *bytes) {
     return (uint32_t)bytes[0] << 24 | (uint32_t)bytes[1] << 16 | (uint32_t)bytes[2] << 8 | (uint32_t)bytes[3];
 }
 
-// Reads the chunk at `start`. Returns false if the file does not contain all of it.
+// Reads the chunk at `start`. Returns false if the file does not contain the whole chunk.
 static bool read_chunk(const struct darkroom_input *input, size_t start, struct chunk *chunk) {
     if (input->byte_count < FRAME_BYTES || start > input->byte_count - FRAME_BYTES) return false;
     const uint8_t *bytes = input->bytes + start;
@@ -57,7 +57,7 @@ static bool find_packed(const struct chunk *chunk, const uint8_t **packed, size_
     return true;
 }
 
-// The number of bytes to which data inflate; counts up to `limit` and a little more.
+// The number of bytes to which data inflate. Stops counting soon after `limit`.
 static size_t inflated_bytes(const uint8_t *packed, size_t count, size_t limit) {
     uint8_t buffer[16384];
     z_stream stream = {.next_in = (uint8_t *)packed, .avail_in = (uInt)count};
@@ -91,8 +91,9 @@ bool darkroom_png_inflates_to_little(struct darkroom_session *session, const str
 
 // MARK: - Metadata that libvips does not read
 
-// The text of a chunk after its keyword, the NUL and, in an iTXt chunk, the language (section 11.3.3). Returns NULL if the
-// chunk has none, or not within `limit` bytes; else memory to be freed with g_free, with a NUL at its end.
+// The text of a chunk after its keyword, the NUL and, in an iTXt chunk, the language (section 11.3.3). Returns NULL if
+// the chunk has no text, or more than `limit` bytes of text. The caller frees the result with g_free. A NUL follows the
+// text.
 static uint8_t *copy_text(const struct chunk *chunk, size_t limit, size_t *count) {
     const uint8_t *data, *end = chunk->data + chunk->length, *keyword_end = memchr(chunk->data, 0, chunk->length);
     bool is_international = is_type(chunk, "iTXt");
@@ -111,7 +112,7 @@ static uint8_t *copy_text(const struct chunk *chunk, size_t limit, size_t *count
     }
     if (!is_international && !is_type(chunk, "tEXt")) return NULL;
     data = keyword_end + 1;
-    // The flag and the method, the language, and the translated keyword.
+    // Skips the flag and the method, the language, and the translated keyword.
     if (is_international) data = end - data >= 2 ? data + 2 : end;
     for (int i = 0; is_international && i < 2; i++) {
         data = memchr(data, 0, (size_t)(end - data));
@@ -155,7 +156,7 @@ static enum darkroom_status note(struct mending *mending, size_t start, const ch
     struct darkroom_file *mended = mending->mended;
     if (!darkroom_tolerate(mending->session, mending->input, defect)) return DARKROOM_DAMAGED;
     if (mended->bytes) return DARKROOM_DONE;
-    // The header of a new last chunk of data, and IEND.
+    // Reserves memory for the header of a new last data chunk, and for IEND.
     mended->bytes = malloc(mending->input->byte_count + 2 * FRAME_BYTES);
     if (!mended->bytes) return DARKROOM_OUT_OF_MEMORY;
     memcpy(mended->bytes, mending->input->bytes, start);
@@ -178,13 +179,13 @@ static void append_chunk(struct darkroom_file *file, const char *type, const uin
     append_number(file, check_value(start, length));
 }
 
-// Ends a file that has no IEND. If the pixels are not complete, the decoder fails.
+// Adds the missing end of a file without IEND. If pixels are also missing, the decoder fails later.
 static enum darkroom_status mend_end(struct mending *mending, size_t start) {
     size_t rest = mending->input->byte_count - start;
     const uint8_t *bytes = mending->input->bytes + start;
     struct chunk chunk = {.type = bytes + 4, .data = bytes + 8};
     bool is_data = rest >= 8 && is_type(&chunk, "IDAT");
-    // The decoder refuses other critical chunks.
+    // The decoder rejects other critical chunks.
     bool is_critical = rest >= 8 && !(chunk.type[0] & 0x20) && !is_data && !is_type(&chunk, "IEND");
     if (is_critical) return DARKROOM_DONE;
     enum darkroom_status status = note(mending, start, "the end of the file is missing");
@@ -211,7 +212,7 @@ static enum darkroom_status mend(struct mending *mending) {
         if (!is_sound) {
             char defect[60];
             g_snprintf(defect, sizeof defect, "the check value of the chunk %.4s is wrong", (const char *)chunk.type);
-            // The pixels are wrong. Some decoders do not check them.
+            // The pixels are damaged. Some decoders do not check this value.
             if (is_data) {
                 g_strlcpy(mending->session->detail, defect, sizeof mending->session->detail);
                 return DARKROOM_DAMAGED;

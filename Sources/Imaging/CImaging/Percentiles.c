@@ -1,7 +1,7 @@
-// DESIGN: The luminances are exact numbers, not bins: they are the values that the points give before they are rounded. The
-// order of positive floats is the order of their bits. Therefore a first pass counts the luminances by their upper bits,
-// which gives the upper bits of each result. A second pass counts the luminances with these upper bits by their lower bits.
-// This needs no memory for the luminances.
+// DESIGN: The luminances are exact numbers, not bins: the results of the points before rounding. The order of positive
+// floats is the order of their bits. Therefore a first pass counts the luminances by their upper bits, which gives the
+// upper bits of each result. A second pass counts the luminances with these upper bits by their lower bits. The two
+// passes need no memory for the luminances.
 
 #include "CImaging.h"
 #include "Rows.h"
@@ -12,14 +12,14 @@
 enum {
     LOWER_BITS = 14,
     LOWER_BINS = 1 << LOWER_BITS,
-    // The upper bits of 1.0 are the last bin.
+    // The last bin is for the upper bits of 1.0.
     UPPER_BINS = (0x3F800000 >> LOWER_BITS) + 1,
     BLOCK_PIXELS = 256,
 };
 
 // One of the two results.
 struct percentile {
-    // Which luminance it is, from 0 for the darkest.
+    // The position of the luminance in ascending order; 0 is the darkest.
     uint64_t rank;
     uint32_t upper;
     uint32_t bins[LOWER_BINS];
@@ -74,14 +74,14 @@ static enum darkroom_status count_all(
     return DARKROOM_DONE;
 }
 
-// Finds the bin that contains the number with this rank, and reduces the rank by the numbers in the bins before.
+// Finds the bin that contains the number with this rank, and reduces the rank by the counts of the bins before it.
 static uint32_t find_bin(const uint32_t *bins, uint64_t *rank) {
     uint32_t bin = 0;
     for (; bins[bin] <= *rank; bin++) *rank -= bins[bin];
     return bin;
 }
 
-// The rank of a share of all pixels. The small number outweighs the error of a share such as 1 - 0.9.
+// The number of pixels that are this share of all pixels. 1e-6 outweighs the rounding error of a share such as 1 - 0.9.
 static uint64_t rank_of(double share, uint64_t total) {
     uint64_t rank = (uint64_t)(share * (double)total + 1e-6);
     return rank < total ? rank : total - 1;

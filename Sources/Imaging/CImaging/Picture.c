@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-// Copies libvips' error message and clears it at once, because all threads share it.
+// Copies libvips' error message and clears it at once, because all threads share one buffer for messages.
 static void take_error(char *detail, size_t capacity) {
     g_strlcpy(detail, vips_error_buffer(), capacity);
     vips_error_clear();
@@ -15,7 +15,7 @@ static void take_error(char *detail, size_t capacity) {
 enum darkroom_status darkroom_failed(struct darkroom_session *session, enum darkroom_status status) {
     enum darkroom_status noted = darkroom_noted(session);
     if (noted != DARKROOM_DONE) status = noted;
-    // libvips' text may be of another thread, so it must not change this status.
+    // libvips' text may be that of another thread, so the text must not change this status.
     if (status == DARKROOM_CANCELLED) return status;
     char *detail = session->detail;
     // If the work in Strips.c or StripsOutput.c failed, `detail` already contains its message.
@@ -26,7 +26,8 @@ enum darkroom_status darkroom_failed(struct darkroom_session *session, enum dark
     for (size_t i = 0; i < G_N_ELEMENTS(limits); i++)
         if (status == DARKROOM_DAMAGED && strstr(detail, limits[i])) return DARKROOM_TOO_MANY_PIXELS;
     if (status == DARKROOM_DAMAGED && strstr(detail, "nsupported")) return DARKROOM_UNSUPPORTED;
-    // In these photos, pictures share an auxiliary picture or metadata (libheif, issues 1147 and 1190).
+    // The messages are about photos whose pictures share an auxiliary picture or metadata (libheif, issues 1147 and
+    // 1190).
     static const char *const of_new_phones[] = {"Too many auxiliary image references", "Metadata not correctly assigned",
                                                 "Non-existing depth image referenced"};
     const char *version = darkroom_heif_version();
@@ -53,7 +54,7 @@ enum darkroom_status darkroom_wrap(struct darkroom_session *session, VipsImage *
 darkroom_picture *darkroom_copy(const darkroom_picture *picture, struct darkroom_session *session) {
     darkroom_picture *copy = NULL;
     g_object_ref(picture->image);
-    // Without memory, `copy` stays NULL.
+    // If memory runs out, `copy` stays NULL.
     (void)darkroom_wrap(session, picture->image, &copy);
     return copy;
 }

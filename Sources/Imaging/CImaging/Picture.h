@@ -1,4 +1,4 @@
-// The inside of a picture, for the files that call libvips.
+// The representation of a picture, for the files that call libvips.
 
 #ifndef CIMAGING_PICTURE_H
 #define CIMAGING_PICTURE_H
@@ -27,8 +27,8 @@ static inline bool darkroom_advance(darkroom_picture *picture, VipsImage *next) 
     return next != NULL;
 }
 
-// An image in memory whose pixels are not set yet, with the kind of pixels and the metadata of another. NULL without
-// memory.
+// Creates an image in memory with the kind of pixels and the metadata of `like`. The pixels are not set. Returns NULL
+// if memory runs out.
 VipsImage *darkroom_new_memory(VipsImage *like, int width, int height);
 
 // Runs a libvips operation on the image; true on success. The calling function must have a variable `next`.
@@ -56,7 +56,7 @@ bool darkroom_mark_usual(darkroom_picture *picture);
 // Converts pixels of any number format to the given one: rounds, and limits values to the range of the format.
 bool darkroom_round_to(darkroom_picture *picture, VipsBandFormat format);
 
-// Creates a picture that owns the image. Frees the image if there is no memory.
+// Creates a picture that owns the image. Frees the image if memory runs out.
 enum darkroom_status darkroom_wrap(struct darkroom_session *session, VipsImage *image, darkroom_picture **picture);
 
 // Records libvips' message in the session. Returns the failure that a stage noted earlier, or else `status`.

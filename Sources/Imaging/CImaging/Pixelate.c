@@ -3,7 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-// The sums of a block: of alpha, or of 1 for each pixel without alpha, and of the colours times that.
+// The sums of a block: `weight` of alpha, or of 1 per pixel if there is no alpha; `colours` of the colours times these
+// weights.
 struct sums {
     uint64_t weight, colours[3];
     uint64_t pixels;

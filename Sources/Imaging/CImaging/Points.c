@@ -1,6 +1,6 @@
-// DESIGN: a single affine point is the most frequent chain, so 8-bit pixels have an integer version of it. Other chains
-// unpack 8-bit pixels into three arrays of floats, which stay in the level 1 cache while all points are applied. 16-bit
-// pixels are computed in double precision, one after the other.
+// DESIGN: a single affine point is the most frequent chain. For 8-bit pixels, this chain has an integer version. Other
+// chains unpack 8-bit pixels into three arrays of floats, which stay in the level 1 cache while all points are applied.
+// 16-bit pixels are computed in double precision, one after the other.
 //
 // No multiplication is fused with an addition, and the 8-bit power uses polynomials, so that the bytes are the same on
 // every CPU. An exact half is rounded up in spite of the errors of coefficients and sums, because the code adds a
@@ -22,13 +22,14 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "red is the lowest byt
 enum { FRACTION_BITS = 23 };
 
 // An affine point with coefficients in units of 2^-23. Each differs by at most 2^-24 from the exact coefficient, so a
-// sum differs by less than 766 * 2^-24 = 4.6e-5 from the exact sum. The constants include 0.5 and this difference. If
-// exact sums are multiples of 1e-4, no sum below an exact half is rounded up.
+// sum differs by less than 766 * 2^-24 = 4.6e-5 from the exact sum. The constants include 0.5 and this bound. If exact
+// sums are multiples of 1e-4, no sum below an exact half is rounded up.
 struct fixed {
     uint32_t values[12];
 };
 
-// Returns false if a sum may be negative or may exceed 32 bits. Single products may: they are computed modulo 2^32.
+// Returns false if a sum may be negative or may exceed 32 bits. Single products may exceed the range: they are computed
+// modulo 2^32.
 static bool make_fixed(const double *values, struct fixed *fixed) {
     for (int i = 0; i < 12; i += 4) {
         const double *row = values + i;

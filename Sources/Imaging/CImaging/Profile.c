@@ -11,7 +11,7 @@ static uint32_t number(const uint8_t *bytes) {
 
 // MARK: - Reading
 
-// Finds the data of a tag. Returns NULL without the tag, or if its data are not within the profile.
+// Finds the data of a tag. Returns NULL if there is no such tag, or if its data are not within the profile.
 static const uint8_t *find_tag(const uint8_t *profile, size_t count, const char *signature, size_t *tag_bytes) {
     uint32_t tags = number(profile + HEADER_BYTES);
     for (size_t i = 0; i < tags && i < MAX_TAGS && HEADER_BYTES + 4 + (i + 1) * 12 <= count; i++) {
@@ -141,7 +141,7 @@ static void put_xyz(struct writer *writer, const char *signature, double x, doub
     put_tag(writer, signature, start);
 }
 
-// A parametric curve (ICC.1, 10.18): a power, or with more values a power with a linear part.
+// A parametric curve (ICC.1, 10.18): a power if `count` is 1, otherwise a power with a linear part.
 static void put_parameters(struct writer *writer, const double *values, size_t count) {
     put_text(writer, "para");
     put(writer, 0, 4);
@@ -202,7 +202,7 @@ size_t darkroom_profile_write(const struct darkroom_colours *colours, uint8_t pr
     put(&header, 0, 4);
     put(&header, 0x04300000, 4);
     put_text(&header, "mntrRGB XYZ ");
-    // The date of creation, which must be valid; it is constant, so that equal photos give equal files.
+    // The creation date must be valid. A constant date is used, so that equal photos give equal files.
     const uint16_t date[] = {2026, 1, 1, 0, 0, 0};
     for (size_t i = 0; i < 6; i++) put(&header, date[i], 2);
     put_text(&header, "acsp");

@@ -1,4 +1,5 @@
-// Colour profiles (ICC.1): what a profile is for, and profiles for colours that a file describes by numbers.
+// Colour profiles (ICC.1): finds the kind of pixels that a profile describes, and writes profiles for colours that a
+// file describes by numbers.
 
 #ifndef CIMAGING_PROFILE_H
 #define CIMAGING_PROFILE_H
@@ -17,8 +18,8 @@ uint32_t darkroom_profile_space(const uint8_t *profile, size_t count);
 
 #define DARKROOM_SPACE(a, b, c, d) ((uint32_t)(a) << 24 | (uint32_t)(b) << 16 | (uint32_t)(c) << 8 | (uint32_t)(d))
 
-// Whether the profile is one for PQ or HLG: it has the tag cicp (ICC.1:2022, 9.2.17), or the name of such a profile, as
-// those of libjxl 0.7. Sets the colours only if it is.
+// Whether the profile is one for PQ or HLG, by the tag cicp (ICC.1:2022, 9.2.17), or by its name, such as the names of
+// libjxl 0.7. Sets the colours only if the result is true.
 bool darkroom_profile_is_hdr(const uint8_t *profile, size_t count, struct darkroom_colours *colours);
 
 // Writes an RGB profile for the colours, and returns its size. The transfer function must not be PQ or HLG.

@@ -31,7 +31,7 @@ static const struct signature signatures[] = {
     SIGNATURE("Apple QuickTake", 0, "qktn"),
 };
 
-// The names of raw formats that are TIFFs, by the beginning of the tag Make.
+// The names of raw formats that are TIFFs. The beginning of the tag Make determines the name.
 static const struct {
     const char *make, *name;
 } makes[] = {

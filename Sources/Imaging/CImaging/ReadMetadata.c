@@ -14,7 +14,7 @@
 #include <brotli/decode.h>
 
 enum {
-    // The largest EXIF and XMP that is read from a text of a PNG or a box of a JPEG XL.
+    // The limit in bytes for EXIF and XMP from a text of a PNG or a box of a JPEG XL.
     MAX_PROFILE = 8 << 20,
     // libvips fails on larger EXIF.
     MAX_EXIF = 1000000,
@@ -55,7 +55,7 @@ static void set_missing_blob(VipsImage *image, const char *field, const uint8_t 
 static void take_profile(VipsImage *image, const char *kind, const uint8_t *bytes, size_t count) {
     static const char xmp_name[] = "http://ns.adobe.com/xap/1.0/";
     GByteArray *resources;
-    // APP1 contains EXIF or XMP, with the name as in JPEG.
+    // A profile of the kind APP1 contains EXIF or XMP, preceded by its name as in a JPEG.
     if (count > sizeof xmp_name && !memcmp(bytes, xmp_name, sizeof xmp_name)) {
         set_missing_blob(image, VIPS_META_XMP_NAME, bytes + sizeof xmp_name, count - sizeof xmp_name);
     } else if (!strcmp(kind, "xmp")) {
@@ -68,7 +68,7 @@ static void take_profile(VipsImage *image, const char *kind, const uint8_t *byte
     }
 }
 
-// Takes the metadata from a text `Raw profile type KIND`. Returns false if the text is none of a known kind.
+// Takes the metadata from a text `Raw profile type KIND`. Returns false if the kind is unknown.
 static bool take_text_profile(VipsImage *image, const char *kind, const char *text) {
     static const char *const kinds[] = {"exif", "APP1", "app1", "xmp", "iptc", "8bim", NULL};
     if (!g_strv_contains(kinds, kind)) return false;
@@ -79,7 +79,8 @@ static bool take_text_profile(VipsImage *image, const char *kind, const char *te
     return true;
 }
 
-// libvips has read the texts of a PNG into fields, and would write them again.
+// libvips has stored the texts of a PNG in fields, and would write the texts again. Therefore texts with profiles are
+// removed.
 static void take_png_profiles(VipsImage *image) {
     static const char name[] = "-Raw profile type ";
     char **fields = vips_image_get_fields(image);
@@ -91,7 +92,7 @@ static void take_png_profiles(VipsImage *image) {
     g_strfreev(fields);
 }
 
-// The picture that gets the metadata that libvips has not read, and the number of its texts.
+// The picture that receives metadata that libvips has not read, and the number of texts in this picture.
 struct png_metadata {
     VipsImage *image;
     int texts;
@@ -105,7 +106,7 @@ static int count_texts(const VipsImage *image) {
     return texts;
 }
 
-// Adds a text as libvips does for those before the pixels.
+// Adds a text in the same way as libvips adds texts that precede the pixels.
 static void add_text(struct png_metadata *metadata, const char *keyword, const char *text) {
     enum { MAX_TEXTS = 1000, MAX_KEYWORD = 79 };
     if (metadata->texts >= MAX_TEXTS || strlen(keyword) > MAX_KEYWORD) return;
@@ -129,7 +130,7 @@ static void take_other_metadata(void *context, const char *keyword, const uint8_
 }
 
 static void take_png_metadata(VipsImage *image, const struct darkroom_input *input) {
-    // The fields have numbers, so they are counted before some are removed.
+    // The fields of texts are numbered, so the texts are counted before some fields are removed.
     struct png_metadata metadata = {.image = image, .texts = count_texts(image)};
     take_png_profiles(image);
     darkroom_png_other_metadata(input, take_other_metadata, &metadata);
@@ -137,8 +138,8 @@ static void take_png_metadata(VipsImage *image, const struct darkroom_input *inp
 
 // MARK: - TIFF
 
-// The IPTC of a picture is that of a JPEG: resources of Photoshop. A TIFF has resources, or the records without resources
-// around them. libvips gives the records in another order of bytes if their type is LONG.
+// The IPTC field of a picture has the form that a JPEG uses: resources of Photoshop. A TIFF contains such resources, or
+// records without resources around them. libvips returns records of the type LONG in another byte order.
 static GByteArray *tiff_resources(const struct darkroom_input *input) {
     enum { TAG_RECORDS = 0x83BB, TAG_RESOURCES = 0x8649 };
     size_t count;
@@ -176,7 +177,8 @@ static void take_jxl_box(VipsImage *image, const char *type, const uint8_t *byte
     }
 }
 
-// Takes the content of a box that is compressed with Brotli; the type of the box precedes it (ISO 18181-2, 9.3).
+// Takes the content of a box that is compressed with Brotli; the type of the box precedes the compressed bytes (ISO
+// 18181-2, 9.3).
 static void take_packed_jxl_box(VipsImage *image, const uint8_t *bytes, size_t count) {
     size_t unpacked_count = MAX_PROFILE;
     uint8_t *unpacked = g_malloc(unpacked_count);
@@ -185,9 +187,9 @@ static void take_packed_jxl_box(VipsImage *image, const uint8_t *bytes, size_t c
     g_free(unpacked);
 }
 
-// libvips before 8.15 does not read the boxes of metadata, and Loading.c hides them from later versions.
+// libvips before 8.15 does not read the metadata boxes, and Loading.c hides these boxes from later versions.
 static void take_jxl_boxes(VipsImage *image, const struct darkroom_input *input) {
-    // The size to which compressed boxes inflate is not known before, so a stranger's file gets few attempts.
+    // The unpacked size of a compressed box is not known in advance, so only a few boxes of a file are unpacked.
     enum { MAX_PACKED_BOXES = 4 };
     struct darkroom_box_content box;
     size_t position = 0;
@@ -208,7 +210,7 @@ static void take_jxl_boxes(VipsImage *image, const struct darkroom_input *input)
 
 // MARK: - HEIF
 
-// libvips 8.14 takes an XMP packet that begins with its wrapper for other data.
+// libvips 8.14 does not recognize an XMP packet that begins with its wrapper, and stores it as other data.
 static void take_heif_xmp(VipsImage *image) {
     char **fields = vips_image_get_fields(image);
     for (char **field = fields; *field; field++) {
@@ -216,7 +218,7 @@ static void take_heif_xmp(VipsImage *image) {
         size_t count = 0;
         if (!g_str_has_prefix(*field, "heif-mime-") || vips_image_get_blob(image, *field, &bytes, &count)) continue;
         if (memmem(bytes, count, "<x:xmpmeta", 10)) set_missing_blob(image, VIPS_META_XMP_NAME, bytes, count);
-        // The loaded image owns the memory of this field, and may be freed earlier.
+        // The loaded image owns the memory of this field, and may be freed before its copies.
         vips_image_remove(image, *field);
     }
     g_strfreev(fields);
@@ -224,8 +226,8 @@ static void take_heif_xmp(VipsImage *image) {
 
 // MARK: - JPEG
 
-// The resources of Photoshop may be in several segments (Adobe XMP specification part 3, 1.1.3). libvips reads the first, and
-// writes at most one: if they are too long for it, the records of IPTC stay.
+// The resources of Photoshop may be in several segments (Adobe XMP specification part 3, 1.1.3). libvips reads the
+// first segment, and writes at most one. If the resources are too long for one segment, only the IPTC records are kept.
 static void set_resources(VipsImage *image, const GByteArray *resources) {
     enum { MAX_WRITTEN = 65500 };
     if (resources->len == 0) return;
@@ -314,7 +316,7 @@ static bool png_has_density(const struct darkroom_input *input) {
     return false;
 }
 
-// Sets the density of formats other than JPEG, if the file has one.
+// Sets the density if the file contains one, unless a JFIF segment has set it.
 static void set_density(VipsImage *image, const struct darkroom_input *input) {
     int density[3] = {1, 0, 0};
     const void *exif = NULL;
@@ -323,7 +325,7 @@ static void set_density(VipsImage *image, const struct darkroom_input *input) {
                     (input->format == DARKROOM_TIFF && vips_image_get_typeof(image, VIPS_META_RESOLUTION_UNIT));
     if (vips_image_get_typeof(image, FIELD_DENSITY)) return;
     if (is_known) {
-        // libvips counts in pixels per millimetre.
+        // libvips stores the density in pixels per millimetre.
         double across = rint(image->Xres * 25.4), down = rint(image->Yres * 25.4);
         if (!(across >= 1 && across <= 65535 && down >= 1 && down <= 65535)) return;
         density[1] = (int)across;
@@ -363,13 +365,14 @@ bool darkroom_read_metadata(darkroom_picture *picture, const struct darkroom_inp
         break;
     case DARKROOM_AVIF:
     case DARKROOM_HEIC:
-        // The decoder has applied the properties `irot` and `imir`; EXIF does not count (ISO 23008-12, 6.5.10 and A.2).
+        // The decoder has applied the properties `irot` and `imir`; the orientation in the EXIF is ignored (ISO
+        // 23008-12, 6.5.10 and A.2).
         vips_image_set_int(image, VIPS_META_ORIENTATION, 1);
         break;
     case DARKROOM_JXL:
     case DARKROOM_TIFF:
     case DARKROOM_GIF:
-        // The decoder of JPEG XL turns the picture itself. TIFF has a tag, which libvips has read.
+        // The decoder of JPEG XL turns the picture itself. For TIFF, libvips has read the orientation from a tag.
         break;
     }
     set_density(image, input);

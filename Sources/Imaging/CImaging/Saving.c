@@ -44,20 +44,20 @@ int darkroom_longest_side(enum darkroom_format format) {
         return 1000000;
     case DARKROOM_AVIF:
     case DARKROOM_HEIC:
-        // libvips refuses larger pictures.
+        // libvips rejects larger pictures.
         return 16384;
     default:
         return VIPS_MAX_COORD;
     }
 }
 
-// Converts the pixels to a kind that the format supports. The savers would also convert them, but they truncate instead
-// of rounding, and they use a black background for transparent pixels.
+// Converts the pixels to a kind that the format supports. The savers of libvips would also convert pixels, but they
+// truncate instead of rounding, and they use a black background for transparent pixels.
 static bool fit(darkroom_picture *picture, const struct darkroom_encoding *encoding) {
     VipsImage *next = NULL;
     enum darkroom_format format = encoding->format;
     bool narrow = format == DARKROOM_JPEG || format == DARKROOM_WEBP || format == DARKROOM_GIF;
-    // GIF has no profiles.
+    // A GIF cannot contain a profile.
     if (format == DARKROOM_GIF && darkroom_make_srgb(picture) != DARKROOM_DONE) return false;
     bool has_palette = format == DARKROOM_PNG && encoding->palette;
     if ((narrow || has_palette) && darkroom_make_narrow(picture) != DARKROOM_DONE) return false;
@@ -88,9 +88,9 @@ static int effort(const struct darkroom_encoding *encoding, int least, int most,
 
 static int save(VipsImage *image, const struct darkroom_encoding *encoding, void **bytes, size_t *count) {
     int quality = encoding->quality;
-    // Without metadata, nothing must be written in its place, such as the resolution in EXIF.
+    // If the picture has no metadata, libvips must not write a replacement, such as the resolution in EXIF.
     bool strip = !has_metadata(image);
-    // Without loss, the HEIF encoders would still store the colours of 2 x 2 pixels as one. JPEG is never lossless.
+    // Even in lossless mode, the HEIF encoders would store the colours of 2 x 2 pixels as one. JPEG is never lossless.
     bool is_full = encoding->chroma == DARKROOM_CHROMA_444 || (encoding->lossless && encoding->format != DARKROOM_JPEG);
     VipsForeignSubsample subsample = is_full                                   ? VIPS_FOREIGN_SUBSAMPLE_OFF
                                      : encoding->chroma == DARKROOM_CHROMA_420 ? VIPS_FOREIGN_SUBSAMPLE_ON
@@ -130,7 +130,7 @@ static int save(VipsImage *image, const struct darkroom_encoding *encoding, void
 }
 
 // If memory runs out, AVIF and HEIC encoders report success but write a file that contains only headers. Therefore a
-// file smaller than 1 KiB plus one bit per 32 x 32 pixels is decoded to check it.
+// file smaller than 1 KiB plus one bit per 32 x 32 pixels is checked by decoding.
 static bool holds_picture(const struct darkroom_file *file, void *bytes) {
     if (file->format != DARKROOM_AVIF && file->format != DARKROOM_HEIC) return true;
     if (((int64_t)file->byte_count - 1024) * 8 * 1024 > (int64_t)file->width * file->height) return true;
@@ -142,7 +142,7 @@ static bool holds_picture(const struct darkroom_file *file, void *bytes) {
     return holds;
 }
 
-// The encoder of HEIC has further limits, which libheif, depending on its version, only reports in the text of another error.
+// The HEIC encoder has further limits. Some versions of libheif report these limits only in the text of another error.
 static enum darkroom_status encoder_failure(
     struct darkroom_session *session, enum darkroom_status noted, const struct darkroom_file *file) {
     enum darkroom_status status = darkroom_failed(session, noted);
@@ -157,7 +157,7 @@ static enum darkroom_status encode(
     darkroom_picture *picture, const struct darkroom_encoding *encoding, struct darkroom_file *file) {
     struct darkroom_session *session = picture->session;
     struct darkroom_facts facts = darkroom_picture_facts(picture);
-    // The text of an earlier attempt, with another format or quality.
+    // Removes the text of an earlier encoding with another format or quality.
     session->detail[0] = 0;
     *file = (struct darkroom_file){.width = facts.width, .height = facts.height, .format = encoding->format};
     int longest = darkroom_longest_side(encoding->format);

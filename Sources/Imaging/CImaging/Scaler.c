@@ -1,8 +1,9 @@
-// DESIGN: each row of the scaled picture is a weighted sum of rows, and each pixel of that sum a weighted sum of pixels,
-// with weights of a kernel that is as wide as the scale requires. If the picture becomes much smaller, the means of
-// blocks of pixels are scaled instead: as in libvips, blocks are as large as they can be while a factor of two is left
-// for the kernel. Sums have single precision, which is exact enough for 16 bits, and colours are multiplied by alpha.
-// libvips' resize took three times the processor time, because much of its code handles one sample at a time.
+// DESIGN: to compute a row of the scaled picture, the scaler makes a weighted sum of rows of the picture, then weighted
+// sums of the pixels of this sum. The weights are those of a kernel, whose width depends on the scale. If the picture
+// becomes much smaller, the means of blocks of pixels take the place of pixels: as in libvips, blocks are as large as
+// possible with a factor of at least two left for the kernel. Sums have single precision, which is exact enough for 16
+// bits, and colours are multiplied by alpha. libvips' resize took three times the processor time, because much of its
+// code handles one sample at a time.
 
 #include "Scaler.h"
 
@@ -19,19 +20,19 @@ typedef float quad __attribute__((vector_size(16)));
 typedef float octet __attribute__((vector_size(32)));
 
 enum {
-    // Rows are computed in groups of this many samples, and pixels in groups of four samples, so rows have some samples
-    // that are not used.
+    // Rows are computed in groups of this many samples, and pixels in groups of four samples, so rows have some unused
+    // samples at their end.
     GROUP = 32,
 };
 
 // MARK: - Weights
 
-// How the pixels of one direction are scaled.
+// The scaling in one direction.
 struct axis {
-    // The pixels per block, and the number of blocks. The last block may extend beyond the picture, whose last pixel is
-    // repeated then.
+    // The pixels per block, and the number of blocks. If the last block extends beyond the picture, the last pixel of
+    // the picture is repeated.
     int block, length;
-    // Each scaled pixel is the sum of `taps` blocks, from the block `first` on, times `weights`.
+    // Each scaled pixel is the sum of `taps` blocks, beginning with block `first`, each multiplied by its weight.
     int taps;
     int *first;
     float *weights;
@@ -129,7 +130,7 @@ VECTORISED static void multiply(float *row, size_t count, float factor) {
     for (size_t i = 0; i < count; i++) row[i] *= factor;
 }
 
-// Reads a vector from any address. Functions cannot return vectors to code for other CPUs.
+// Reads a vector from any address. This is a macro, because a function cannot return vectors to code for other CPUs.
 #define LOAD(vector, samples)                    \
     ({                                           \
         vector loaded;                           \
@@ -137,7 +138,8 @@ VECTORISED static void multiply(float *row, size_t count, float factor) {
         loaded;                                  \
     })
 
-// Writes the mean of each block of pixels. The samples that do not belong to the pixel are overwritten with the next.
+// Writes the mean of each block of pixels. Each store also writes samples after the pixel; the store of the next pixel
+// overwrites them.
 VECTORISED static void mean_pixels(const float *row, float *means, const struct axis *axis, size_t bands) {
     size_t block = (size_t)axis->block;
     for (size_t x = 0; x < (size_t)axis->length; x++, row += block * bands) {
@@ -148,7 +150,7 @@ VECTORISED static void mean_pixels(const float *row, float *means, const struct 
     }
 }
 
-// The sums have four parts, so that the CPU can compute them at the same time.
+// Each sum has four parts, so that the CPU can compute the parts at the same time.
 VECTORISED static void scale_pixels(const float *row, float *scaled, const struct axis *axis, size_t count, size_t bands) {
     size_t taps = (size_t)axis->taps;
     const float *weights = axis->weights;
@@ -187,10 +189,10 @@ VECTORISED static void sum_rows(float *const *rows, const float *weights, size_t
 struct darkroom_scaler {
     struct darkroom_scaling scaling;
     struct axis across, down;
-    // The rows of the picture that have been taken, the rows of blocks that they filled, and the rows of the scaled
-    // picture that have been given.
+    // The number of rows of the picture that have been taken, of rows of blocks that have been filled, and of rows of
+    // the scaled picture that have been given.
     int taken, filled, given;
-    // The last `down.taps` rows of blocks; row i is at i modulo that number.
+    // The last `down.taps` rows of blocks; row i is at i modulo `down.taps`.
     float **kept;
     // The rows of blocks in order, for the next row of the scaled picture.
     float **ordered;
@@ -277,7 +279,7 @@ void darkroom_scaler_take(struct darkroom_scaler *scaler, const void *row) {
     scaler->filled++;
 }
 
-// Scales the first of the two rows, and returns the one with the result.
+// Scales `rows[0]`, and returns the one of the two rows that contains the result.
 static float *scale_row(struct darkroom_scaler *scaler) {
     const struct axis *across = &scaler->across;
     size_t bands = (size_t)scaler->scaling.bands, samples = (size_t)scaler->scaling.width * bands;
@@ -301,7 +303,7 @@ bool darkroom_scaler_give(struct darkroom_scaler *scaler, void *row) {
     for (int i = 0; i < down->taps; i++)
         scaler->ordered[i] = scaler->kept[(down->first[scaler->given] + i) % down->taps];
     sum_rows(scaler->ordered, down->weights + (size_t)scaler->given * taps, taps, scaler->rows[0], samples);
-    // As in libvips, colours that are not multiplied by alpha are limited to possible values here, too.
+    // As in libvips, the colours of a picture without alpha are also limited to possible values between the two steps.
     if (scaler->scaling.bands % 2 == 1) clamp(scaler->rows[0], samples, scaler->scaling.wide ? 65535 : 255);
     float *scaled = scale_row(scaler);
     struct darkroom_raster raster = row_raster(scaler, row, scaler->scaling.scaled_width);

@@ -7,7 +7,7 @@
 
 struct darkroom_scaler;
 
-// NULL without memory.
+// Returns NULL if memory runs out.
 struct darkroom_scaler *darkroom_scaler_new(const struct darkroom_scaling *scaling);
 void darkroom_scaler_free(struct darkroom_scaler *scaler);
 

@@ -96,7 +96,7 @@ static bool is_extended(const struct darkroom_segment *segment, const uint8_t *g
            memcmp(segment->bytes + EXTENDED_GUID, guid, XMP_GUID_DIGITS) == 0;
 }
 
-// The identifier that a packet refers to; NULL if it refers to no extended XMP.
+// The identifier that a packet refers to; NULL if the packet refers to no extended XMP.
 static const uint8_t *referred_guid(const struct darkroom_segment *packet) {
     static const char name[] = "HasExtendedXMP";
     const uint8_t *end = packet->bytes + packet->count, *found = memmem(packet->bytes, packet->count, name, sizeof name - 1);
@@ -119,8 +119,8 @@ static const uint8_t *extended_guid(const struct darkroom_segment *segments, siz
     return first;
 }
 
-// Copies the texts of the segments with this identifier into `text` or, if `from` is true, from `text`. Returns the number of
-// bytes that were copied.
+// Copies the texts of the segments with this identifier into `text`. If `from` is true, copies in the other direction.
+// Returns the number of bytes that were copied.
 static size_t copy_parts(
     const struct darkroom_segment *segments, size_t count, const uint8_t *guid, uint8_t *text, size_t length, bool from) {
     size_t copied = 0;
@@ -141,10 +141,10 @@ uint8_t *darkroom_extended_xmp(const struct darkroom_segment *segments, size_t c
     size_t total = 0, length = number(guid + XMP_GUID_DIGITS);
     for (size_t i = 0; i < count; i++)
         if (is_extended(&segments[i], guid)) total += segments[i].count - EXTENDED_TEXT;
-    // The length is bounded by the parts, which are in the file.
+    // The comparison bounds the length, because all parts are in the file.
     if (length == 0 || length != total) return NULL;
     uint8_t *text = calloc(length, 1);
-    // If parts overlap, bytes between other parts stay 0. XML contains no zeros.
+    // If parts overlap, other bytes of the text stay 0. XML contains no zeros.
     if (text && (copy_parts(segments, count, guid, text, length, false) != length || memchr(text, 0, length))) {
         free(text);
         return NULL;

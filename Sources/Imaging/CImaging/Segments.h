@@ -32,15 +32,15 @@ enum darkroom_segment_kind {
 };
 
 enum {
-    // The bytes of a segment's length; the length includes them.
+    // The size of the length field of a segment; the length includes this field.
     SEGMENT_LENGTH_BYTES = 2,
     SEGMENT_MAX_BYTES = 65533,
 };
 
 enum darkroom_segment_kind darkroom_segment_kind(const struct darkroom_segment *segment);
 
-// Reads the segment at or after `*position`, 2 in the beginning, and sets `*position` to its end. Returns false at the first
-// scan, or if the file is damaged.
+// Reads the segment at or after `*position`, and sets `*position` to the end of the segment. The first position is 2.
+// Returns false at the first scan, or if the file is damaged.
 bool darkroom_next_segment(const uint8_t *file, size_t count, size_t *position, struct darkroom_segment *segment);
 
 // The bytes of XMP in a segment of the kind SEGMENT_XMP.
@@ -52,8 +52,8 @@ const uint8_t *darkroom_segment_resources(const struct darkroom_segment *segment
 // Applies darkroom_xmp_settle to the packet, and to the extended XMP if it is complete.
 void darkroom_settle_segments(struct darkroom_segment *segments, size_t count);
 
-// Assembles the extended XMP. Returns memory to be freed with free; NULL if there is none, if a part is missing, or without
-// memory.
+// Assembles the extended XMP. The caller frees the result with free. Returns NULL if there is no extended XMP, if a
+// part is missing, or if memory runs out.
 uint8_t *darkroom_extended_xmp(const struct darkroom_segment *segments, size_t count, size_t *extended_count);
 
 // Calls `write` with the segments of an extended XMP.

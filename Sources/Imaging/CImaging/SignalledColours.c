@@ -39,7 +39,8 @@ struct darkroom_colours darkroom_coded_colours(int primaries, int transfer) {
     case 6:   // BT.601
     case 14:  // BT.2020 with 10 bits
     case 15:  // BT.2020 with 12 bits
-        // Encoders of video write the numbers of BT.709 and BT.601 for photos that are sRGB, and viewers show them as sRGB.
+        // Encoders of video write the numbers of BT.709 and BT.601 for photos that are sRGB, and viewers show such
+        // photos as sRGB.
         if (is_video) return darkroom_coded_colours(SRGB_PRIMARIES, DARKROOM_TRANSFER_SRGB);
         colours.transfer = DARKROOM_TRANSFER_709;
         break;
@@ -122,7 +123,8 @@ bool darkroom_adaptation(const double from[2], const double to[2], double matrix
 }
 
 bool darkroom_to_xyz(const double primaries[8], const double white[2], double matrix[9]) {
-    // The columns are the primaries as X, Y and Z with X + Y + Z = 1; they are scaled so that their sum is white.
+    // The columns are the primaries as X, Y and Z with X + Y + Z = 1; the columns are scaled so that their sum is
+    // white.
     double columns[9], inverse[9], xyz[3], scales[3], adaptation[9], scaled[9];
     for (int i = 0; i < 3; i++) {
         columns[i] = primaries[i * 2];
@@ -207,7 +209,8 @@ static bool png_colours(const struct darkroom_input *input, struct darkroom_colo
         colours->replaces_profile = true;
         return true;
     }
-    // Before cICP, the name of a profile meant PQ (W3C, "High Dynamic Range and Wide Gamut Imaging on the Web").
+    // Before cICP existed, this name of a profile meant PQ (W3C, "High Dynamic Range and Wide Gamut Imaging on the
+    // Web").
     if (png.is_named_pq) {
         *colours = darkroom_coded_colours(9, DARKROOM_TRANSFER_PQ);
         colours->peak = png.content_peak > 0 ? png.content_peak : png.display_peak;
@@ -225,7 +228,7 @@ static bool png_colours(const struct darkroom_input *input, struct darkroom_colo
     const double d65[2] = {0.3127, 0.3290};
     if (!darkroom_to_xyz(colours->primaries, d65, matrix))
         *colours = darkroom_coded_colours(SRGB_PRIMARIES, DARKROOM_TRANSFER_SRGB);
-    // Programs write 0.45455 for the function of sRGB.
+    // For the function of sRGB, programs write a gamma of 0.45455.
     double encoding = png.gamma ? (double)number(png.gamma, 4) / 100000 : 0;
     if (encoding > 0.01 && encoding <= 10 && fabs(encoding - 0.45455) > 0.005) {
         colours->transfer = DARKROOM_TRANSFER_GAMMA;
@@ -240,7 +243,7 @@ struct box {
     const uint8_t *type, *data, *end;
 };
 
-// Reads the box at `*place`, and moves `*place` behind it. Returns false if there is no whole box.
+// Reads the box at `*place`, and moves `*place` to the end of the box. Returns false if there is no complete box.
 static bool next_box(const uint8_t **place, const uint8_t *end, struct box *box) {
     size_t left = (size_t)(end - *place), header = 8;
     if (left < header) return false;
@@ -289,7 +292,7 @@ struct heif_colours {
     double content_peak, display_peak;
 };
 
-// The properties count from 1; 0 stands for none.
+// The first property has index 1; 0 stands for no property.
 static void take_property(const struct heif *heif, uint64_t index, struct heif_colours *found) {
     const uint8_t *place = heif->properties.data;
     struct box box;
@@ -326,7 +329,7 @@ static struct heif_colours colours_of_item(const struct heif *heif, uint64_t ite
     return found;
 }
 
-// The first of the pictures from which an item is made, such as the tiles of a grid; 0 if there is none.
+// The identifier of the first picture from which an item is made, such as the first tile of a grid; 0 if there is none.
 static uint64_t source_of_item(const struct heif *heif, uint64_t item) {
     if (!heif->has_references) return 0;
     size_t id_bytes = heif->references.data[0] > 0 ? 4 : 2;
@@ -348,7 +351,7 @@ static bool heif_colours(const struct darkroom_input *input, struct darkroom_col
         if (source) found = colours_of_item(&heif, source);
     }
     if (!found.nclx) return false;
-    // libheif converts narrow ranges.
+    // libheif itself converts narrow ranges.
     *colours = darkroom_coded_colours((int)number(found.nclx, 2), (int)number(found.nclx + 2, 2));
     colours->peak = found.content_peak > 0 ? found.content_peak : found.display_peak;
     return true;

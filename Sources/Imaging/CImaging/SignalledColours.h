@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 enum {
-    // A power, which H.273 does not have.
+    // A power function, for which H.273 has no number.
     DARKROOM_TRANSFER_GAMMA = 0,
     DARKROOM_TRANSFER_709 = 1,
     DARKROOM_TRANSFER_UNSPECIFIED = 2,
@@ -26,7 +26,7 @@ enum {
 struct darkroom_colours {
     // The chromaticities x and y of red, green, blue and white.
     double primaries[8];
-    // One of the numbers above; the others of H.273 are replaced by the one with the same function.
+    // One of the numbers above. Other numbers of H.273 are replaced by the number with the same function.
     int transfer;
     // The exponent of DARKROOM_TRANSFER_GAMMA, from values to light.
     double gamma;
@@ -48,7 +48,7 @@ static inline bool darkroom_is_hdr(const struct darkroom_colours *colours) {
     return colours->transfer == DARKROOM_TRANSFER_PQ || colours->transfer == DARKROOM_TRANSFER_HLG;
 }
 
-// Whether the values count as sRGB.
+// Whether the colours count as sRGB.
 bool darkroom_is_srgb(const struct darkroom_colours *colours);
 
 bool darkroom_invert_matrix(const double matrix[9], double inverse[9]);

@@ -12,8 +12,8 @@
 // all threads, so only this note tells which picture failed, and whether it failed in the decoder or in a later stage.
 enum darkroom_status darkroom_noted(struct darkroom_session *session);
 
-// Creates an image that `generate` fills from the same part of `input`, with samples of another format. The image keeps a
-// reference to the input. `generate` gets `state` as its last argument.
+// Creates an image that `generate` fills from the same part of `input`, with samples of the given format. The image
+// keeps a reference to the input. `generate` gets `state` as its argument `b`.
 VipsImage *darkroom_stage(VipsImage *input, VipsBandFormat format, VipsGenerateFn generate, void *state);
 
 // Passes the pixels through unchanged, checks for cancellation, and notes `failure` if an earlier stage fails.

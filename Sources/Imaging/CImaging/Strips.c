@@ -4,8 +4,8 @@
 //
 // Pixels are RGBX with four bytes each, so that the filter's vector code needs no shuffles. Rows start 16 bytes after a
 // multiple of 32, because libjpeg-turbo writes aligned rows with stores that bypass the cache. With aligned rows, the
-// filter would have to fetch the rows from memory, which was measured to be 20 % slower. Rows that are scaled are RGB,
-// because they are converted to floating point anyway.
+// filter would have to fetch the rows from memory, which was measured to be 20 % slower. Rows to be scaled are RGB,
+// because the scaler converts them to floating point anyway.
 //
 // libjpeg reports errors with longjmp. The only setjmp is in `guarded`, so that no Swift frame is skipped. All state is
 // in `struct strips`, so that no state is in a register during the jump.
@@ -23,8 +23,8 @@
 #include <jerror.h>
 
 enum {
-    // Encoders write far fewer scans than this. Each scan is a pass over the whole picture, so a small file with many
-    // scans could take hours.
+    // The largest accepted number of scans. Encoders write far fewer. Each scan is a pass over the whole picture, so a
+    // small file with many scans could take hours.
     MAX_SCANS = 200,
     // If a picture has more scans than this, MAX_SCANNED_PIXELS limits the product of scans and pixels. Encoders write
     // about ten scans.
@@ -72,7 +72,7 @@ static _Noreturn void on_error(j_common_ptr codec) {
 static void on_message(j_common_ptr codec, int level) {
     struct strips *strips = (struct strips *)(void *)codec->err;
     if (level >= 0 || !strips->has_header || darkroom_strips_tolerate_warning(strips)) return;
-    // This defect is one of the pixels, even if it is found behind them.
+    // This defect is one of the pixels, even if libjpeg finds it after the last pixel.
     strips->has_all_rows = false;
     on_error(codec);
 }
@@ -150,7 +150,7 @@ static void require_file_for_strips(struct strips *strips) {
     strips->in.out_color_space = JCS_EXT_RGBX;
 }
 
-// Makes the metadata describe a picture that is upright and alone in its file.
+// Changes the metadata to describe an upright picture that is the only one in its file.
 static void settle_metadata(struct strips *strips) {
     size_t count = 0;
     for (jpeg_saved_marker_ptr marker = strips->in.marker_list; marker; marker = marker->next) count++;
@@ -177,7 +177,8 @@ void *darkroom_strips_make_rows(struct strips *strips, size_t row_bytes, JSAMPRO
     return memory;
 }
 
-// The coefficients that libjpeg keeps of a picture with several scans, and the first buffers of the outputs.
+// The size of the coefficients that libjpeg keeps of a picture with several scans, and of the first buffers of the
+// outputs.
 static double kept_bytes(struct strips *strips) {
     const struct jpeg_decompress_struct *in = &strips->in;
     double bytes = 0;
@@ -190,7 +191,7 @@ static double kept_bytes(struct strips *strips) {
 
 static void start_reading(struct strips *strips) {
     struct jpeg_decompress_struct *in = &strips->in;
-    // As many bytes as those of the largest picture in memory.
+    // The limit is the size of the largest picture that may be in memory.
     double most = 8.0 * (double)strips->session->max_pixels;
     bool is_large = (int64_t)in->image_width * in->image_height > strips->session->max_pixels;
     if (is_large && kept_bytes(strips) > most) darkroom_strips_fail(strips, DARKROOM_TOO_MANY_PIXELS);

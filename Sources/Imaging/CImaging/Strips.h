@@ -14,7 +14,7 @@ struct darkroom_row_reader {
 enum darkroom_status darkroom_decode_jpeg(struct darkroom_session *session, const struct darkroom_input *input, int shrink,
                                           struct darkroom_row_reader reader);
 
-// Filters the RGBX pixels of a JPEG as `darkroom_develop_by_strips` does, without encoding them.
+// Filters the RGBX pixels of a JPEG in the same way as `darkroom_develop_by_strips`, but does not encode them.
 enum darkroom_status darkroom_filter_by_strips(
     struct darkroom_session *session, const struct darkroom_input *input, const struct darkroom_strips_job *job,
     struct darkroom_row_reader reader);

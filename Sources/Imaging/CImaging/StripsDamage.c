@@ -21,7 +21,7 @@ static const uint8_t *stray_bytes(const struct strips *strips, size_t *count) {
 }
 
 // Stray bytes that a camera or a program has added are harmless. But if data of pixels are corrupt, libjpeg may decode
-// all pixels from a part of the data; then the rest of the data are also stray bytes.
+// all pixels from a part of the data, and report the rest of the data as stray bytes.
 static bool are_stray_bytes_harmless(struct strips *strips) {
     size_t count;
     const uint8_t *bytes = stray_bytes(strips, &count);
@@ -60,7 +60,8 @@ bool darkroom_strips_tolerate_warning(struct strips *strips) {
         // Stray bytes before many restart markers are noted once.
         return strstr(session->note, "stray bytes") || darkroom_tolerate(session, strips->input, defect);
     case JWRN_JPEG_EOF:
-        // If bits are missing, libjpeg reports that, too. An arithmetic decoder reads zeros instead.
+        // If bits of pixels are also missing, libjpeg reports them separately. Its arithmetic decoder reads zeros
+        // instead.
         if (strips->in.arith_code) return false;
         strips->lacks_end = true;
         return darkroom_tolerate(session, strips->input, "the end marker is missing");
@@ -86,7 +87,7 @@ void darkroom_strips_require_all_scans(struct strips *strips) {
         // The number of low bits of a coefficient that no scan contained; -1 if no scan contained the coefficient.
         const int *missing_bits = in->coef_bits[component];
         is_complete = is_complete && missing_bits[0] >= 0;
-        // A file that was encoded with fewer scans ends with its end marker.
+        // If the file has an end marker, the encoder has left out the missing bits.
         for (int i = 0; i < DCTSIZE2 && strips->lacks_end; i++) is_complete = is_complete && missing_bits[i] == 0;
     }
     if (is_complete) return;

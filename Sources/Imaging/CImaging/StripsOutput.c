@@ -9,7 +9,7 @@
 
 // MARK: - The bytes of a file
 
-// The bytes of the markers that the output may keep.
+// The number of bytes of the markers that the output may keep.
 static size_t marker_bytes(const struct strips_output *output) {
     size_t bytes = 0;
     if (output->job->metadata == 0) return 0;
@@ -125,7 +125,7 @@ void darkroom_strips_write(struct strips_output *output, JSAMPROW *rows, JDIMENS
         darkroom_strips_filter(output->job, rows, count, output->out.image_width, output->out.input_components);
         jpeg_write_scanlines(&output->out, rows, count);
     } else {
-        // The other outputs need the rows, too.
+        // The other outputs also need the unfiltered rows, so the filter gets a copy.
         size_t bytes = (size_t)output->out.image_width * (size_t)output->out.input_components;
         for (JDIMENSION row = 0; row < count; row++) memcpy(output->rows[row], rows[row], bytes);
         output->row_count = count;

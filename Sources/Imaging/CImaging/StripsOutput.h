@@ -31,7 +31,7 @@ struct strips_output {
     uint8_t *bytes;
     size_t capacity;
 
-    // The rows to be written, and their number, if they are not those that were read.
+    // The rows to be written, and their number. Used only if the picture is scaled, or if there are several outputs.
     void *memory;
     JSAMPROW rows[STRIP_ROWS];
     JDIMENSION row_count;
@@ -39,7 +39,7 @@ struct strips_output {
     // NULL if the picture is not scaled.
     struct darkroom_scaler *scaler;
     struct darkroom_strips_scaling scaling;
-    // How many rows of the picture the scaler has read, and how many rows of the scaled picture it has written.
+    // The number of rows that the scaler has read, and of rows of the scaled picture that it has written.
     int taken, given;
 };
 
@@ -54,7 +54,8 @@ struct strips {
     bool lacks_end;
     bool is_scan_checked;
     enum darkroom_scan scan;
-    // Whether all pixels are decoded, and only the end of the file is still read. An error then jumps to `tail`.
+    // Whether all pixels are decoded, and only the end of the file is still read. In this state, an error jumps to
+    // `tail`.
     bool has_all_rows;
     jmp_buf tail;
 
@@ -80,7 +81,7 @@ _Noreturn void darkroom_strips_fail(struct strips *strips, enum darkroom_status 
 
 // The functions of StripsDamage.c. The first returns whether the decoder may continue after its current warning.
 bool darkroom_strips_tolerate_warning(struct strips *strips);
-// Ends the reading after an error behind the pixels.
+// Ends the reading after an error that follows the pixels.
 _Noreturn void darkroom_strips_end_early(struct strips *strips, const char *message);
 // Fails if the scans of a JPEG with several scans do not contain all pixels. The scans must have been read.
 void darkroom_strips_require_all_scans(struct strips *strips);

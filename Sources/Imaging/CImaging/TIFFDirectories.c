@@ -21,23 +21,24 @@ enum {
     TAG_SMAX = 341,
     TAG_DNG_VERSION = 50706,
 
-    // NewSubfileType: bits for a reduced copy, a mask, and a depth map (DNG). Bit 1 marks a page of several.
+    // NewSubfileType: bits for a reduced copy, a mask, and a depth map (DNG). Bit 1 marks one page of several.
     NOT_THE_PICTURE = 1 | 4 | 8,
     SUBFILE_REDUCED = 2,
 
     PHOTOMETRIC_CFA = 32803,
     PHOTOMETRIC_LINEAR_RAW = 34892,
 
-    // Files with more directories are read, but only this many are examined.
+    // The numbers of directories that are examined. Files with more directories are also read.
     MAX_PAGES = 64,
     MAX_SUBIFDS = 16,
     MAX_ENTRIES = 4096,
-    // Of all directories together.
+    // The limit for all directories together.
     MAX_ENTRIES_READ = 20000,
     MAX_SAMPLES = 64,
 };
 
-// The compressions of sensor data that cameras write, without those of TIFF: Kodak, Sony, Epson, Samsung, Nikon, Pentax.
+// The compressions of sensor data that cameras write, excluding those of TIFF: Kodak, Sony, Epson, Samsung, Nikon,
+// Pentax.
 static const uint32_t raw_compressions[] = {262, 32767, 32769, 32770, 32772, 34713, 65000, 65535};
 
 struct reader {
@@ -48,7 +49,7 @@ struct reader {
     uint64_t entries_left;
 };
 
-// Beyond the end of the file, the bytes count as 0.
+// Returns 0 for a number that is not completely within the file.
 static uint64_t number(const struct reader *reader, uint64_t offset, unsigned size) {
     uint64_t value = 0;
     if (offset > reader->count || size > reader->count - offset) return 0;
@@ -62,7 +63,7 @@ static uint64_t number(const struct reader *reader, uint64_t offset, unsigned si
 struct entry {
     uint32_t tag, type;
     uint64_t count;
-    // Where the values are.
+    // The offset of the values.
     uint64_t values;
 };
 
@@ -170,7 +171,8 @@ static void take_entry(const struct reader *reader, const struct entry *entry, s
     }
 }
 
-// Returns false if there is no directory at the offset, or if it and the directories read so far have too many entries.
+// Returns false if there is no directory at the offset, or if the directories read so far, including this one, have too
+// many entries.
 static bool read_directory(struct reader *reader, uint64_t offset, struct directory *directory) {
     uint64_t entries = directory_entries(reader, offset);
     if (offset == 0 || entries == 0 || entries > MAX_ENTRIES || entries > reader->entries_left) return false;
@@ -259,7 +261,7 @@ bool darkroom_tiff_read(const uint8_t *bytes, size_t count, struct darkroom_tiff
 
 // MARK: - Metadata
 
-// Where the values of an entry are; NULL if they are not within the file.
+// The values of an entry; NULL if they are not within the file.
 static const uint8_t *value_bytes(const struct reader *reader, const struct entry *entry, size_t *count) {
     unsigned size = size_of_type(entry->type);
     if (size == 0 || entry->count == 0 || entry->values > reader->count) return NULL;
@@ -289,8 +291,9 @@ static void set_number(GByteArray *out, bool is_big_endian, size_t offset, uint6
     for (unsigned i = 0; i < 4; i++) out->data[offset + (is_big_endian ? 3 - i : i)] = (uint8_t)(value >> 8 * i);
 }
 
-// Appends a directory of a BigTIFF as that of a classic TIFF; of the directories that it leads to, only those of EXIF, and only
-// if `is_first`. Values for which there is no room are left out, because many entries may have the same value. Returns its offset.
+// Appends a directory of a BigTIFF in the form of a classic TIFF. If `is_first`, also appends the directories of EXIF
+// and GPS that the directory leads to. The size is limited, because many entries may have the same value: values beyond
+// the limit are left out. Returns the offset of the directory.
 static size_t append_directory(GByteArray *out, const struct reader *reader, uint64_t offset, bool is_first) {
     enum { TAG_EXIF = 0x8769, TAG_GPS = 0x8825, TYPE_LONG = 4, TYPE_LONG8 = 16 };
     enum { MAX_COPIED = 200, MAX_BYTES = 64 << 10, MAX_ALL = 512 << 10 };

@@ -1,5 +1,5 @@
-// The directories of a TIFF (TIFF 6.0; BigTIFF; TIFF/EP for SubIFDs), read without libtiff: which page is the picture,
-// and what its samples mean.
+// The directories of a TIFF (TIFF 6.0; BigTIFF; TIFF/EP for SubIFDs), read without libtiff: they tell which page is the
+// picture, and what the samples of the page mean.
 
 #ifndef CIMAGING_TIFF_DIRECTORIES_H
 #define CIMAGING_TIFF_DIRECTORIES_H
@@ -35,7 +35,7 @@ enum {
     TIFF_UNASSOCIATED_ALPHA = 2,
 };
 
-// A directory: a page or a SubIFD. Absent tags have their default.
+// A directory: a page or a SubIFD. An absent tag has its default value.
 struct darkroom_tiff_page {
     uint32_t width, height;
     // The largest value of BitsPerSample.
@@ -53,15 +53,15 @@ struct darkroom_tiff_page {
 };
 
 struct darkroom_tiff {
-    // The picture: the first full page, or without one the largest page.
+    // The picture: the first full page, or the largest page if no page is full.
     struct darkroom_tiff_page page;
-    // Where the picture is, as libvips counts: a page, and the index of a SubIFD of it or -1.
+    // The position of the picture as libvips counts: the page, and the index of a SubIFD of this page, or -1.
     int page_index, subifd_index;
     // Whether the file contains the data of a camera's sensor.
     bool is_raw;
     // Whether the first directory has the tag DNGVersion.
     bool is_dng;
-    // The tag Make of the first directory: it is not terminated. NULL without the tag.
+    // The tag Make of the first directory, without a NUL at its end. NULL if there is no such tag.
     const char *make;
     size_t make_length;
 };
@@ -69,7 +69,7 @@ struct darkroom_tiff {
 // Returns false if the bytes are not a TIFF with a directory.
 bool darkroom_tiff_read(const uint8_t *bytes, size_t count, struct darkroom_tiff *tiff);
 
-// The value of a tag of the first directory, in the order of bytes of the file. Returns NULL if there is none.
+// The value of a tag of the first directory, in the byte order of the file. Returns NULL if there is no such tag.
 const uint8_t *darkroom_tiff_value(const uint8_t *bytes, size_t count, uint32_t tag, size_t *value_count);
 
 // Copies the first directory of a BigTIFF, and the directories of EXIF and GPS, into a TIFF without pixels. Leaves out values

@@ -11,7 +11,7 @@ enum {
     MAX_BANDS = 5,
 };
 
-// The number of samples of the colour; 0 if libvips changes the number of samples, or if it is not known.
+// The number of samples of the colour; 0 if this number is not known, or if libvips changes it.
 static int colour_bands(const struct darkroom_tiff_page *page) {
     switch (page->photometric) {
     case TIFF_WHITE_IS_ZERO:
@@ -32,7 +32,7 @@ static int colour_bands(const struct darkroom_tiff_page *page) {
 static int alpha_index(const struct darkroom_tiff_page *page, int extras) {
     for (int i = 0; i < extras && i < (int)page->extra_count; i++)
         if (page->extras[i] == TIFF_ASSOCIATED_ALPHA || page->extras[i] == TIFF_UNASSOCIATED_ALPHA) return i;
-    // The tag is required, but some programs omit it when they write alpha.
+    // The tag ExtraSamples is required, but some programs omit it when they write alpha.
     return page->extra_count == 0 && extras == 1 && page->photometric != TIFF_SEPARATED ? 0 : -1;
 }
 
@@ -51,7 +51,7 @@ bool darkroom_tiff_is_supported(const struct darkroom_tiff_page *page, char *det
     else if (page->photometric == TIFF_SEPARATED && page->ink_set == INK_SET_NOT_CMYK)
         g_strlcpy(detail, "inks other than cyan, magenta, yellow and black", capacity);
     bool is_usual = bits <= 16 && (page->sample_format == TIFF_UNSIGNED || page->sample_format == TIFF_UNDEFINED);
-    // libvips divides by alpha as if its range was 0 to 255.
+    // libvips divides by alpha as if the range of alpha was 0 to 255.
     for (uint32_t i = 0; i < page->extra_count && !is_usual && detail[0] == 0; i++)
         if (page->extras[i] == TIFF_ASSOCIATED_ALPHA)
             g_strlcpy(detail, "colours multiplied by alpha, with samples other than unsigned 8 or 16 bits", capacity);
@@ -116,7 +116,7 @@ static int generate_scaled(VipsRegion *out, void *sequence, void *a, void *b, gb
     return 0;
 }
 
-// The range of a number format: all values of whole numbers, 0 to 1 of fractions.
+// The range of a number format: all values of whole numbers, and 0 to 1 of floating-point numbers.
 static void set_full_range(struct ranges *ranges, int band, VipsBandFormat format) {
     int bits = format == VIPS_FORMAT_CHAR ? 8 : format == VIPS_FORMAT_SHORT ? 16 : 32;
     bool is_float = vips_band_format_isfloat(format), is_unsigned = format == VIPS_FORMAT_UINT;

@@ -42,7 +42,7 @@ VECTORISED static void mask_row(const struct mask *mask, int y, float *values, i
     for (int x = 0; x < width; x++) values[x] = mask_at(&m, x, y);
 }
 
-// `bands` is a constant, so that the loops are vectorised.
+// All calls pass a constant for `bands`, so that the loops are vectorised.
 static inline void mix_bands(float *blurred, const float *sharp, const float *mask, size_t pixels, size_t bands) {
     for (size_t i = 0; i < pixels; i++)
         for (size_t j = i * bands; j < (i + 1) * bands; j++) blurred[j] = sharp[j] + mask[i] * (blurred[j] - sharp[j]);

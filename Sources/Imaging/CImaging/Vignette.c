@@ -9,8 +9,8 @@
 
 struct vignette {
     float middle_x, middle_y, half_diagonal;
-    // The distance from the middle at which the vignette begins, and from there to the corner, relative to the half
-    // diagonal.
+    // The distance from the middle to the beginning of the vignette, and the distance from there to the corner. Both
+    // are relative to the half diagonal.
     float begin, span;
     float amount;
 };

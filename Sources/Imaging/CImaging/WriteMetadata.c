@@ -22,7 +22,7 @@ static const uint8_t *blob(VipsImage *image, const char *field, size_t *count) {
     return bytes;
 }
 
-// Makes a packet the extended XMP, and sets a packet that refers to it.
+// Turns a packet into the extended XMP, and sets a short packet that refers to the extended XMP.
 static void make_extended(VipsImage *image, const uint8_t *packet_bytes, size_t packet_count) {
     // Extended XMP has no wrapper.
     const uint8_t *start = memmem(packet_bytes, packet_count, "<x:xmpmeta", 10), *extended = start ? start : packet_bytes;
@@ -63,7 +63,7 @@ static void prepare_xmp(VipsImage *image, enum darkroom_format format) {
     g_free(packet);
 }
 
-// A TIFF has records without resources around them.
+// A TIFF contains records without resources around them.
 static void prepare_tiff_iptc(VipsImage *image) {
     size_t count, records_count = 0;
     const uint8_t *resources = blob(image, VIPS_META_IPTC_NAME, &count);
@@ -100,7 +100,7 @@ bool darkroom_prepare_metadata(darkroom_picture *picture, enum darkroom_format f
 }
 
 
-// The EXIF for a file; NULL if there is none, or if libvips has written a selection of its tags. Freed with g_free.
+// The EXIF for a file; NULL if the image has none. The caller frees it with g_free.
 static uint8_t *exif_for(VipsImage *image, const struct darkroom_file *file, size_t *count) {
     const uint8_t *bytes = blob(image, FIELD_EXIF, count);
     if (!bytes) return NULL;
@@ -127,7 +127,7 @@ static void append_app1(void *file, const uint8_t *bytes, size_t count) {
     append_segment(file, MARKER_APP1, NULL, 0, bytes, count);
 }
 
-// Version 1.01, and a density without a unit if it is not known (JFIF 1.02, page 5).
+// Writes version 1.01. An unknown density is written without a unit (JFIF 1.02, page 5).
 static void append_jfif(VipsImage *image, GByteArray *out) {
     int *density = NULL, count = 0;
     bool is_known = vips_image_get_typeof(image, FIELD_DENSITY) &&
@@ -142,7 +142,7 @@ static void write_jpeg(VipsImage *image, const struct darkroom_file *file, GByte
     uint8_t *exif = exif_for(image, file, &exif_count);
     const uint8_t *extended = blob(image, FIELD_EXTENDED_XMP, &extended_count);
     if (exif_count > SEGMENT_MAX_BYTES - sizeof exif_name) g_clear_pointer(&exif, g_free);
-    // If libvips writes any metadata, it also writes EXIF, even without EXIF in the picture, and no JFIF.
+    // If libvips writes any metadata, it also writes EXIF, even if the picture has none, and omits JFIF.
     bool drops_exif = exif || !vips_image_get_typeof(image, VIPS_META_EXIF_NAME);
 
     g_byte_array_append(out, file->bytes, 2);
@@ -187,7 +187,7 @@ static void append_chunk(GByteArray *file, const char *type, const void *name, s
 // The keyword of XMP with its end, and empty fields: not compressed, no language (XMP specification part 3, 1.1.5).
 static const char xmp_keyword[] = "XML:com.adobe.xmp\0\0\0\0";
 
-// Whether the density is known. libvips always writes one.
+// Whether the density is known. libvips also writes a density if it is not known.
 static bool has_density(VipsImage *image) {
     int *density = NULL, values[3], count = 0;
     size_t exif_count;
@@ -279,13 +279,13 @@ static void append_box(GByteArray *out, const char type[4], const void *head, si
     g_byte_array_append(out, bytes, (guint)count);
 }
 
-// Whether a box contains this metadata, also compressed (ISO 18181-2, 9.4).
+// Whether a box contains metadata of this type, compressed or not (ISO 18181-2, 9.4).
 static bool is_box_of(const uint8_t *file, const struct darkroom_box_content *box, const char type[4]) {
     bool is_packed = !memcmp(box->type, "brob", 4) && box->end - box->start >= 4;
     return !memcmp(is_packed ? (const char *)file + box->start : box->type, type, 4);
 }
 
-// libvips before 8.15 writes no boxes of metadata, and later versions lose tags that libexif does not know.
+// libvips before 8.15 writes no metadata boxes, and later versions lose tags that libexif does not know.
 static void write_jxl(VipsImage *image, const struct darkroom_file *file, GByteArray *out) {
     size_t exif_count, xmp_count, position = 0;
     uint8_t *exif = exif_for(image, file, &exif_count);
@@ -332,7 +332,7 @@ static void write_tiff(VipsImage *image, const struct darkroom_file *file, GByte
 // MARK: - All formats
 
 bool darkroom_write_metadata(VipsImage *image, struct darkroom_file *file) {
-    // The lengths of GByteArray have 32 bits. No photo is as long.
+    // The length of a GByteArray has 32 bits. No photo reaches this length.
     if (file->byte_count > UINT32_MAX / 2 || file->byte_count < 12) return true;
     if (file->format == DARKROOM_AVIF || file->format == DARKROOM_HEIC) {
         size_t count;

@@ -10,7 +10,7 @@
 enum {
     // Packets declare about ten namespaces. Declarations beyond this number are ignored.
     MAX_NAMESPACES = 256,
-    // Of these, those that are copied from one packet to another.
+    // The largest number of declarations that are copied from one packet to another.
     MAX_COPIED_NAMESPACES = 64,
 };
 
@@ -25,7 +25,7 @@ enum kind {
     KIND_TIFF,
     // `xmpNote`, which refers to extended XMP.
     KIND_NOTE,
-    // All properties announce pictures in the same file.
+    // Namespaces whose properties all announce other pictures in the same file.
     KIND_OTHER_PICTURES,
 };
 
@@ -58,7 +58,7 @@ struct namespace {
 };
 
 struct scanner {
-    // A copy of the text, which is read, and the text itself, which is changed.
+    // `bytes` is a copy of the text, and is only read; `settled` is the text itself, and is changed.
     const uint8_t *bytes;
     uint8_t *settled;
     size_t count;
@@ -71,9 +71,9 @@ struct scanner {
     struct namespace namespaces[MAX_NAMESPACES];
     size_t namespace_count;
 
-    // The outermost open element that will be removed. Its depth is 0 if there is none.
+    // The outermost open element that will be removed. `removed_depth` is 0 if there is none.
     size_t removed_start, removed_depth;
-    // The open element whose text is replaced, and the replacement; its depth is 0 if there is none.
+    // The open element whose text is replaced, and the replacement. `value_depth` is 0 if there is none.
     size_t value_depth;
     const char *value;
 };
@@ -95,7 +95,7 @@ static void blank(struct scanner *scanner, size_t start, size_t end) {
     scanner->is_changed = true;
 }
 
-// Replaces the text between two offsets, if it is not empty. A shorter value is followed by spaces.
+// Replaces the text between two offsets, if the value fits. A shorter value is followed by spaces.
 static void replace(struct scanner *scanner, size_t start, size_t end, const char *value) {
     while (start < end && is_space(scanner->bytes[start])) start++;
     size_t length = strlen(value);
@@ -126,10 +126,10 @@ static enum kind kind_of(const struct scanner *scanner, struct text prefix) {
 
 enum action { ACTION_NONE, ACTION_REMOVE, ACTION_SET_ORIENTATION, ACTION_SET_EXTENSION, ACTION_SET_VALUE };
 
-// What is done with an element or an attribute.
+// The action for an element or an attribute.
 static enum action action_for(const struct scanner *scanner, struct text name, bool is_element) {
     struct text local, prefix = split(name, &local);
-    // The default namespace is that of elements only.
+    // The default namespace applies to elements only.
     if (prefix.count == 0 && !is_element) return ACTION_NONE;
     enum kind kind = kind_of(scanner, prefix);
     // The value of a property may be an attribute.
@@ -140,7 +140,7 @@ static enum action action_for(const struct scanner *scanner, struct text name, b
         if (scanner->extension == DARKROOM_XMP_REMOVE_EXTENSION) return ACTION_REMOVE;
         return scanner->extension == DARKROOM_XMP_SET_EXTENSION ? ACTION_SET_EXTENSION : ACTION_NONE;
     }
-    // Several makers of phones have these properties in their own namespaces.
+    // Several makers of phones define these properties in their own namespaces.
     static const char *const starts[] = {"MotionPhoto", "MicroVideo", "OLivePhoto", "HDRGainMap", "GainMap"};
     for (size_t i = 0; i < sizeof starts / sizeof starts[0]; i++)
         if (starts_with(local, starts[i])) return ACTION_REMOVE;
@@ -195,7 +195,7 @@ static void settle_attributes(struct scanner *scanner, size_t start, size_t end)
     for (size_t at = start; read_attribute(scanner->bytes, &at, end, &attribute);) {
         struct text prefix;
         if (is_declaration(attribute.name, &prefix)) {
-            // The declaration is not needed any more, and programs may search for it.
+            // The declaration is no longer needed, and programs may search for it.
             if (kind_of(scanner, prefix) == KIND_OTHER_PICTURES) blank(scanner, attribute.start, attribute.end);
             continue;
         }
@@ -254,7 +254,7 @@ static void open_element(struct scanner *scanner, size_t start, size_t end) {
 
 enum markup {
     MARKUP_NONE,
-    // The start tag of an element, which may be empty.
+    // The start tag of an element, or the tag of an empty element.
     MARKUP_OPEN,
     MARKUP_CLOSE,
     // A comment, a processing instruction, a declaration or CDATA.
@@ -267,7 +267,7 @@ static size_t after(const uint8_t *bytes, size_t count, size_t start, const char
     return found ? (size_t)(found - bytes) + strlen(end) : count;
 }
 
-// The offset after the `>` of a tag, which is not in an attribute's value; 0 if there is none.
+// The offset after the `>` that ends a tag, ignoring `>` in the values of attributes; 0 if there is none.
 static size_t tag_end(const uint8_t *bytes, size_t count, size_t start) {
     uint8_t quote = 0;
     for (size_t at = start; at < count; at++) {
@@ -282,7 +282,8 @@ static size_t tag_end(const uint8_t *bytes, size_t count, size_t start) {
     return 0;
 }
 
-// Finds the next markup at or after `*end`: the offset of its `<`, which is `count` if there is none, and the offset after it.
+// Finds the next markup at or after `*end`. Sets `*start` to the offset of its `<`, or to `count` if there is no
+// markup, and `*end` to the offset after the markup.
 static enum markup next_markup(const uint8_t *bytes, size_t count, size_t *start, size_t *end) {
     const uint8_t *found = memchr(bytes + *end, '<', count - *end);
     *start = found ? (size_t)(found - bytes) : count;
@@ -337,7 +338,7 @@ struct declaration {
     struct text name, whole;
 };
 
-// Adds the declarations of an element. They replace those of the elements around it.
+// Adds the declarations of an element. A declaration replaces the one with the same name of an outer element.
 static void add_declarations(GArray *declarations, const uint8_t *bytes, size_t start, size_t end) {
     struct attribute attribute;
     struct text prefix;
@@ -358,7 +359,7 @@ static bool has_attribute(const uint8_t *bytes, size_t start, size_t end, struct
     return false;
 }
 
-// Appends a start tag with the declarations that it does not have itself.
+// Appends a start tag, with the declarations that the tag does not contain yet.
 static void append_with_declarations(
     GByteArray *out, const uint8_t *bytes, size_t start, size_t end, const GArray *declarations) {
     size_t attributes = name_end(bytes, start, end);
@@ -372,8 +373,8 @@ static void append_with_declarations(
     g_byte_array_append(out, bytes + attributes, (guint)(end - attributes));
 }
 
-// Appends the elements within the RDF of an extended XMP. Returns false if there is no RDF, or if the declarations multiply its
-// size.
+// Appends the elements within the RDF of an extended XMP. Returns false if there is no RDF, or if the declarations make
+// the elements more than four times as long as the extended XMP.
 static bool append_properties(GByteArray *out, const uint8_t *extended, size_t count) {
     size_t most = out->len + 4 * count, depth = 0, rdf_depth = 0, start, end = 0, copied = 0;
     GArray *declarations = g_array_new(FALSE, FALSE, sizeof(struct declaration));

@@ -1,5 +1,5 @@
-// The parts of XMP that describe the file instead of the photo (ISO 16684-1). They are changed in place, and the text keeps
-// its length: an XMP packet may contain white space anywhere between attributes and elements.
+// The parts of XMP that describe the file instead of the photo (ISO 16684-1). These parts are changed in place, and the
+// text keeps its length: an XMP packet may contain white space anywhere between attributes and elements.
 
 #ifndef CIMAGING_XMP_H
 #define CIMAGING_XMP_H
@@ -29,7 +29,8 @@ bool darkroom_xmp_settle(uint8_t *text, size_t count, enum darkroom_xmp_extensio
 // Computes the identifier of an extended XMP: its MD5 in hexadecimal digits.
 void darkroom_xmp_guid(const uint8_t *extended, size_t count, char guid[XMP_GUID_DIGITS + 1]);
 
-// Returns the packet with the properties of the extended XMP. Returns NULL if one of them is not RDF.
+// Returns the packet with the properties of the extended XMP. Returns NULL if the packet or the extended XMP contains
+// no RDF, or if the result is too long.
 GByteArray *darkroom_xmp_merge(const uint8_t *packet, size_t count, const uint8_t *extended, size_t extended_count);
 
 #endif

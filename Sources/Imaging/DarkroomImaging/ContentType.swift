@@ -1,14 +1,14 @@
 internal import CImaging
 import DarkroomRecipes
 
-/// The type of a file, detected from its content. Content-Types and file extensions are unreliable.
+/// The type of a file, detected from its content. Content-Types and file name extensions are unreliable.
 enum ContentType: Equatable {
     case image(ImageFormat)
     /// A picture in an unsupported format. The value is the name of the format.
     case otherImage(String)
     /// The data of a camera's sensor. The value is the name of the format.
     case cameraRaw(String)
-    /// Not a picture. The value describes the content, if it is recognized.
+    /// Not a picture. The value names the content that was recognized, or says that the bytes are unknown.
     case notAnImage(String)
 
     init(of bytes: UnsafeRawBufferPointer) {
@@ -18,7 +18,8 @@ enum ContentType: Equatable {
         if head.has([0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]), head.has("CgBI", at: 12) {
             self = .otherImage("CgBI, Apple's variant of PNG")
         } else if let name = darkroom_raw_format(bytes.bindMemory(to: UInt8.self).baseAddress, bytes.count) {
-            // Raw formats of cameras come before TIFF, because many of them are TIFFs with a small picture of the photo.
+            // Raw formats of cameras are checked before TIFF, because many raw files are TIFFs with a small picture of
+            // the photo.
             self = .cameraRaw(String(cString: name))
         } else if let format = Self.format(of: head) {
             self = .image(format)

@@ -2,7 +2,7 @@ internal import CImaging
 import DarkroomRecipes
 internal import Glibc
 
-/// Decodes the bytes of one photo, which must stay valid as long as its pictures.
+/// Decodes the bytes of one photo. The bytes must stay valid as long as the pictures of the photo exist.
 struct Decoder {
     /// The file, or a copy without the defects outside of its pixels.
     private(set) var bytes: UnsafeRawBufferPointer
@@ -12,7 +12,8 @@ struct Decoder {
     var keepsAnimation = false
     var refusesHDR = false
 
-    /// Calls `body` with a decoder for a copy of the file without the defects outside of its pixels, if there are any.
+    /// Calls `body` with this decoder or, if the file has defects outside of its pixels, with a decoder for a copy
+    /// without them.
     /// - Throws: ``ImagingError`` with the code `damaged` if there are defects and ``damage`` is `fail`.
     func mended<Result>(
         _ body: (Decoder) throws(ImagingError) -> Result
@@ -38,17 +39,17 @@ struct Decoder {
 
     /// Decodes an opened picture.
     /// - Parameters:
-    ///   - shrink: 1, 2, 4 or 8: width and height are divided by this number. Other than 1 only if ``canShrink``.
-    ///   - inMemory: Whether all pixels are decoded into memory during this call. Otherwise they can be read only once,
-    ///     from top to bottom.
+    ///   - shrink: 1, 2, 4 or 8: width and height are divided by this number. Must be 1 unless ``canShrink`` is true.
+    ///   - inMemory: Whether all pixels are decoded into memory during this call. Otherwise the rows can be read only
+    ///     once, from top to bottom.
     func decode(_ picture: Picture, shrink: Int = 1, inMemory: Bool) throws(ImagingError) {
         try session.check(withInput { darkroom_decode(picture.c, $0, Int32(shrink), inMemory) })
     }
 
-    /// Whether the photo has a gain map, which is not developed.
+    /// Whether the photo has a gain map. Developed files have no gain map.
     var hasGainMap: Bool { withInput { darkroom_has_gain_map($0) } }
 
-    /// Decodes the photo without using its pixels.
+    /// Decodes the photo, and discards its pixels.
     /// - Throws: ``ImagingError`` if the file is damaged.
     func check() throws(ImagingError) {
         if format == .jpeg { return try session.check(withInput { darkroom_check_jpeg(session.c, $0) }) }

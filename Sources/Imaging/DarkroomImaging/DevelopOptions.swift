@@ -3,16 +3,16 @@ import DarkroomRecipes
 package struct DevelopOptions: Sendable, Equatable {
     /// The files that are made of the photo, at least one.
     package var outputs: [ImageOutput]
-    /// The pictures of the watermarks, as files, by their filter.
+    /// Maps each watermark filter to the bytes of its picture file.
     package var overlays: [Filter: [UInt8]] = [:]
     /// What happens to photos with defects.
     package var damage = DamageLevel.tolerate
     /// Whether all frames of an animation are kept if the output is GIF or WebP; otherwise only the first is used.
     package var keepsAnimation = false
-    /// Pictures with more pixels are refused before decoding. Filters must not make larger pictures.
+    /// Pictures with more pixels are rejected before decoding. Filters must not make larger pictures.
     package var maxPixels: Int
-    /// Pictures with more pixels are refused even if their pixels are never in memory as a whole, because the decoder
-    /// makes the picture smaller, or because it is developed in strips. At least ``maxPixels``.
+    /// The limit for pictures that are never completely in memory, because the decoder makes them smaller or because
+    /// they are developed in strips. At least ``maxPixels``.
     package var maxStreamedPixels: Int
 
     /// The default of ``maxPixels``.
@@ -32,7 +32,8 @@ package struct DevelopOptions: Sendable, Equatable {
         processorTime.map { pixels > Self.usualPixels ? $0 * (Double(pixels) / Double(Self.usualPixels)) : $0 }
     }
 
-    /// - Parameter maxPixels: The exact limit of all pictures; nil for the default limits.
+    /// - Parameter maxPixels: The limit for all pictures, also for those that are never completely in memory; nil for
+    ///   the default limits.
     package init(outputs: [ImageOutput], maxPixels: Int? = nil, processorTime: Duration? = nil) {
         self.outputs = outputs
         self.maxPixels = maxPixels ?? Self.standardMaxPixels

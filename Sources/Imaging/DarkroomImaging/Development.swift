@@ -3,7 +3,7 @@ import DarkroomRecipes
 
 /// Makes the files of one photo. The photo is decoded once.
 struct Development {
-    /// Which code develops JPEG to JPEG with filters that change each pixel on its own.
+    /// The code for JPEG to JPEG with filters that change each pixel on its own.
     enum Route: CaseIterable {
         case usual
         /// For tests.
@@ -11,12 +11,12 @@ struct Development {
     }
 
     let decoder: Decoder
-    /// The file, whose bytes are kept if no output changes it.
+    /// The bytes of the photo. An output that changes nothing keeps these bytes.
     let photo: UnsafeRawBufferPointer
     let options: DevelopOptions
     var route = Route.usual
 
-    /// Returns a file for each output, in their order.
+    /// Returns a file for each output, in the order of the outputs.
     func run() throws(ImagingError) -> [ImageFile] {
         let changing = options.outputs.filter { !keeps($0) }
         var made: [ImageFile]
@@ -65,8 +65,8 @@ struct Development {
         do throws(ImagingError) {
             return try decoder.developByStrips(outputs)
         } catch {
-            // Several outputs are made in one pass, which fails for all of them. Strips are never larger than the
-            // photo, so if there are too many pixels, the photo has them and not an output.
+            // All outputs are made in one pass, so a failure belongs to a rendition only if there is one output. Strips
+            // are never larger than the photo, so too many pixels are a fault of the photo.
             guard outputs.count == 1, error.code != .tooManyPixels else { throw error }
             throw error.of(rendition: outputs[0].rendition)
         }
@@ -85,7 +85,7 @@ struct Development {
         let isAnimated = facts.frames > 1
         let canShrink = decoder.canShrink && !isAnimated
         let shrink = canShrink ? outputs.map { $0.shrinkOnLoad(size) }.min() ?? 1 : 1
-        // Only scaling and points read the rows from top to bottom, and once.
+        // Only scaling and points read each row once, from top to bottom.
         let readsOnce = outputs.count == 1 && outputs[0].filters.allSatisfy { $0.point != nil || $0.readsOnce }
         try decoder.decode(photo, shrink: shrink, inMemory: isAnimated || !readsOnce)
         let watermarks = Watermarks(options.overlays)
@@ -123,7 +123,8 @@ struct Development {
 }
 
 extension ImageOutput {
-    /// The factor by which the decoder can shrink a photo of this size, because the first filter makes it smaller.
+    /// The factor by which the decoder can shrink a photo of this size, because the first filter makes the photo
+    /// smaller.
     func shrinkOnLoad(_ size: PixelSize) -> Int {
         guard let first = filters.first, first.kind == .resize, first.canShrinkOnLoad else { return 1 }
         return ResizeRules.shrinkOnLoad(size, to: first.plan(for: size).scaled)
@@ -131,11 +132,11 @@ extension ImageOutput {
 }
 
 extension Filter {
-    /// Whether `resize` may scale the pixels of a decoder that shrinks the photo.
+    /// Whether `resize` may scale a photo that the decoder has shrunk.
     var canShrinkOnLoad: Bool { !flag("linear") && kernel != DARKROOM_NEAREST }
 
-    /// Whether the filter reads all rows of a picture once, from top to bottom. Rows that are cut off would not be read,
-    /// so damage in them would not be noticed.
+    /// Whether the filter reads all rows of a picture once, from top to bottom. If rows are cut off, the result is
+    /// false: damage in rows that are not read would not be noticed.
     var readsOnce: Bool {
         guard kind == .resize else { return false }
         let size = size("size")

@@ -12,7 +12,7 @@ package struct ImageFile: Sendable {
     /// Whether the photo has a gain map, and this file does not.
     package internal(set) var lostGainMap = false
     package var byteCount: Int { buffer.bytes.count }
-    /// The defects of the photo that did not fail it; nil if there are none.
+    /// The tolerated defects of the photo; nil if there are none.
     package var note: String?
 
     private let buffer: MallocedBuffer
@@ -25,7 +25,7 @@ package struct ImageFile: Sendable {
         buffer = MallocedBuffer(bytes)
     }
 
-    /// Returns nil without memory.
+    /// Returns nil if memory runs out.
     init?(format: ImageFormat, width: Int, height: Int, copying bytes: UnsafeRawBufferPointer) {
         guard let memory = malloc(bytes.count) else { return nil }
         let copy = UnsafeMutableRawBufferPointer(start: memory, count: bytes.count)

@@ -16,7 +16,7 @@ package struct ImageOutput: Sendable, Equatable {
         self.rendition = rendition
     }
 
-    /// The quality of lossy formats if none is given. From 90 on, JPEG stores the colours in full resolution.
+    /// The quality of lossy formats if no quality is given. From 90 on, JPEG stores the colours in full resolution.
     package static let standardQuality = 85
 
     /// Whether a photo of this format and size needs no change, so that its bytes can be kept.
@@ -26,7 +26,7 @@ package struct ImageOutput: Sendable, Equatable {
             case .format: !encoding.isFormat(format)
             case .maxBytes: byteCount > encoding.maxBytes ?? .max
             case .metadata: encoding.metadata != .all
-            // Without encoding, they have no effect.
+            // Without encoding, these settings have no effect.
             case .effort, .background, .hdr: false
             default: encoding.affects(format, setting)
             }
@@ -34,7 +34,8 @@ package struct ImageOutput: Sendable, Equatable {
         return filters.isEmpty && !isChanged
     }
 
-    /// Whether all frames of an animation of this format are developed: each possible format has animations.
+    /// Whether all frames of an animation of this format are developed: true if each possible output format has
+    /// animations.
     func canMove(from source: ImageFormat) -> Bool {
         encoding.formats(of: source).allSatisfy { [.gif, .webp].contains($0) }
     }
@@ -47,7 +48,7 @@ package struct ImageOutput: Sendable, Equatable {
             && filters.dropFirst(isScaledInStrips ? 1 : 0).allSatisfy { $0.point != nil }
     }
 
-    /// Whether the first filter can be applied in strips, if it makes the photo smaller.
+    /// Whether the first filter can be applied in strips, provided that the filter makes the photo smaller.
     var isScaledInStrips: Bool {
         guard let first = filters.first else { return false }
         return first.kind == .resize && first.canShrinkOnLoad && !first.dependsOnContent
@@ -56,8 +57,8 @@ package struct ImageOutput: Sendable, Equatable {
     /// The filters that change each pixel on its own.
     var points: [darkroom_point] { filters.compactMap(\.point) }
 
-    /// How a JPEG of this size, which the decoder has shrunk, is scaled by the first filter. Returns nil if that needs
-    /// libvips.
+    /// The scaling by the first filter for a JPEG of this size that the decoder shrinks by `shrink`. Returns nil if the
+    /// scaling needs libvips.
     func scalingInStrips(_ size: PixelSize, shrunkBy shrink: Int) -> darkroom_strips_scaling? {
         let filter = filters[0], plan = filter.plan(for: size), scaled = plan.scaled
         guard scaled.width <= size.width, scaled.height <= size.height, plan.canvas == nil else { return nil }

@@ -8,8 +8,8 @@ extension Imaging {
 
     /// Returns a picture with the upright photo on the left and the developed photo on the right.
     ///
-    /// Both have the same height and are in sRGB. The picture has the format of the developed photo, if libvips can
-    /// write it, and no metadata. The sizes of the two are not limited.
+    /// Both photos are scaled to the same height and are in sRGB. If libvips can write the format of the developed
+    /// photo, the picture has this format. The picture has no metadata. The sizes of the two photos are not limited.
     package static func compare(
         _ photo: [UInt8], with developed: UnsafeRawBufferPointer, damage: DamageLevel
     ) throws(ImagingError) -> ImageFile {
@@ -64,7 +64,8 @@ struct ComparisonLayout: Equatable {
     let gap: Int
     var width: Int { left.width + gap + right.width }
 
-    /// Reduces the larger picture to the height of the smaller one, and both further if the result would be too large.
+    /// Reduces the larger picture to the height of the smaller one, and reduces both further if the result would be too
+    /// large.
     init(_ before: PixelSize, _ after: PixelSize, longestSide: Int) {
         let height = min(before.height, after.height, longestSide)
         gap = max(2, min(16, height / 100))

@@ -6,7 +6,7 @@ extension Imaging {
     /// The height of a line of a text watermark, in pixels. The watermark is scaled to the size of each photo.
     private static let lineHeight = 96
 
-    /// Why a file cannot be a watermark; nil if it can. Reads only the header, which is untrusted.
+    /// The reason why a file cannot be a watermark; nil if it can. The file is untrusted; only its header is read.
     package static func problem(ofOverlay bytes: [UInt8]) -> String? {
         do throws(ImagingError) {
             let options = DevelopOptions(outputs: [], maxPixels: Watermarks.maxPixels)

@@ -23,7 +23,7 @@ package struct PixelBuffer: Sendable, Equatable {
 
 /// Pixels for operations that are written in Swift.
 extension Imaging {
-    /// Decodes a picture, rotated to upright, and converts its colours to sRGB. Blocks.
+    /// Decodes a picture, rotates it to upright, and converts the colours to sRGB. Blocks.
     package static func pixels(
         of bytes: [UInt8], maxPixels: Int = 100_000_000, isCancelled: @Sendable () -> Bool = { false }
     ) throws(ImagingError) -> PixelBuffer {
@@ -74,7 +74,7 @@ extension PixelBuffer {
                 .map { UInt16($0) }
     }
 
-    /// Calls `body` with the pixels as C expects them. Samples of 8 bits above 255 become 255.
+    /// Calls `body` with the pixels in the form for C. If samples have 8 bits, values above 255 become 255.
     func withRaster<Result>(_ body: (darkroom_raster) -> Result) -> Result {
         func call(_ bytes: UnsafeRawBufferPointer) -> Result {
             body(

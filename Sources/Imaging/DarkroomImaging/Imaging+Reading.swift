@@ -9,8 +9,8 @@ extension Imaging {
             (try? develop(SamplePhoto.bytes(format), DevelopOptions(filters: [], format: .png))) != nil
         })
 
-    /// The value of the request header `Accept`: these formats, and everything else with a lower rank, because some servers
-    /// reply with status 406 if they have none of the named types.
+    /// The value of the request header `Accept` for these formats. Everything else is accepted with a lower rank,
+    /// because some servers reply with status 406 if they can send none of the named types.
     package static func accept(_ formats: Set<ImageFormat> = readableFormats) -> String {
         let types = ImageFormat.allCases.filter(formats.contains).flatMap(\.mediaTypes)
         return (types + ["image/*;q=0.8", "*/*;q=0.5"]).joined(separator: ",")

@@ -8,7 +8,8 @@ extension Imaging {
         startError == nil && darkroom_imaging_can_save(format.c)
     }
 
-    /// The first of the formats that the installed libvips cannot write, and what to install; nil if it can write all.
+    /// The first of the formats that the installed libvips cannot write, and what to install; nil if libvips can write
+    /// all of them.
     package static func problem(
         saving formats: some Sequence<ImageFormat>, canSave: (ImageFormat) -> Bool = Imaging.canSave
     ) -> String? {

@@ -65,11 +65,11 @@ package enum Imaging {
     /// Frees libvips' memory for the calling thread. Threads that developed pictures must call this before they end.
     package static func threadShutdown() { darkroom_imaging_thread_shutdown() }
 
-    /// The version of libheif; nil if libvips has loaded none.
+    /// The version of libheif; nil if libvips has loaded no libheif.
     package static var heifVersion: String? { darkroom_heif_version().map { String(cString: $0) } }
 
-    /// Whether the installed libheif reads photos in which several pictures share an auxiliary picture, as those of iOS
-    /// 18. True if there is no libheif.
+    /// Whether the installed libheif reads photos in which several pictures share an auxiliary picture, such as photos
+    /// of iOS 18. True if there is no libheif.
     package static var readsSharedHEIF: Bool { darkroom_heif_reads_shared() }
 
     package static var vipsVersion: String { String(cString: darkroom_imaging_version()) }

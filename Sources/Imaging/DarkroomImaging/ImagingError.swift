@@ -30,7 +30,7 @@ package struct ImagingError: Error, Equatable, CustomStringConvertible {
 
     package var description: String { "\(code.rawValue): \(detail)" }
 
-    /// The error with the name of the rendition that failed. The name is left out if it is empty, and if the photo
+    /// The error with the name of the rendition that failed. The name is left out if it is empty, or if the photo
     /// cannot be decoded.
     func of(rendition: String) -> ImagingError {
         guard !rendition.isEmpty, code != .damaged, code != .unsupportedFormat else { return self }

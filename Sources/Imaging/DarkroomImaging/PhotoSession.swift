@@ -55,7 +55,7 @@ final class PhotoSession {
         context.deallocate()
     }
 
-    /// The defects of the file that did not fail the photo; nil if there are none.
+    /// The tolerated defects of the file; nil if there are none.
     var note: String? {
         let text = withUnsafeBytes(of: c.pointee.note) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
         return text.isEmpty ? nil : text
@@ -78,7 +78,8 @@ final class PhotoSession {
         }
     }
 
-    /// Throws if a filter would make more pixels than allowed in all frames; otherwise reports their number.
+    /// Throws if a filter would make more pixels, in all frames together, than allowed; otherwise reports the number of
+    /// pixels.
     func checkSize(width: Int, height: Int) throws(ImagingError) {
         let (frame, overflows) = width.multipliedReportingOverflow(by: height)
         let (pixels, allOverflow) = frame.multipliedReportingOverflow(by: frames)

@@ -3,13 +3,13 @@ import DarkroomRecipes
 
 /// Applies the filters of a chain to pictures: to one photo, or to each frame of an animation.
 ///
-/// Boxes that depend on the content, such as those of `crop` by attention, the levels of `normalize`, and the scaled
-/// watermarks are those of the first frame for all frames.
+/// All frames use the values that were found for the first frame: boxes that depend on the content, such as those of
+/// `crop` by attention, the levels of `normalize`, and the scaled watermarks.
 final class ChainApplication {
     private let filters: [Filter]
     private let watermarks: Watermarks
     private let originalSize: PixelSize
-    // What was found for the first frame, by the position of the filter.
+    // The values that were found for the first frame, keyed by the position of the filter.
     private var boxes: [Int: Box?] = [:]
     private var levels: [Int: darkroom_point?] = [:]
     private var marks: [Int: Picture] = [:]
@@ -146,10 +146,10 @@ extension Filter {
         }
     }
 
-    /// Whether the part of a picture that `resize` or `crop` keeps depends on its pixels.
+    /// Whether the part of a picture that `resize` or `crop` keeps depends on the pixels of the picture.
     var dependsOnContent: Bool { point("focus") == nil && ["attention", "entropy"].contains(choice("gravity")) }
 
-    /// The part of this size that `resize` or `crop` keeps, if it does not depend on the pixels.
+    /// The box of the part that `resize` or `crop` keeps. Valid only if ``dependsOnContent`` is false.
     func box(of part: PixelSize, in whole: PixelSize) -> Box {
         if let focus = point("focus") { return ResizeRules.box(of: part, in: whole, focus: focus) }
         return ResizeRules.box(of: part, in: whole, gravity: choice("gravity"))
@@ -161,7 +161,7 @@ extension Filter {
 }
 
 extension Picture {
-    /// The point that stretches the levels of luminance that the points give; nil if they are all the same.
+    /// The point that stretches the luminances that result from `points`; nil if all luminances are the same.
     func normalization(_ filter: Filter, after points: [darkroom_point]) throws(ImagingError) -> darkroom_point? {
         var (low, high) = (0.0, 1.0)
         try look { raster, interrupt in
@@ -201,7 +201,7 @@ extension Picture {
         try embed(in: box, background: background)
     }
 
-    /// Places the picture in front of an enlarged and blurred copy.
+    /// Places the picture in front of an enlarged and blurred copy of itself.
     private func extendBlurred(to box: Box) throws(ImagingError) {
         let canvas = PixelSize(width: box.width, height: box.height)
         try session.checkSize(width: canvas.width, height: canvas.height)

@@ -1,7 +1,7 @@
 internal import CImaging
 import DarkroomRecipes
 
-/// The pictures of the watermarks of one photo. Each is decoded once.
+/// The pictures of the watermarks of one photo. Each picture is decoded once.
 final class Watermarks {
     /// The largest number of pixels of the picture of a watermark.
     static let maxPixels = 4_000_000
@@ -9,10 +9,11 @@ final class Watermarks {
     private let files: [Filter: [UInt8]]
     private var pictures: [Filter: Picture] = [:]
 
-    /// - Parameter files: The pictures of the watermarks, as files.
+    /// - Parameter files: Maps each watermark filter to the bytes of its picture file.
     init(_ files: [Filter: [UInt8]]) { self.files = files }
 
-    /// The watermark with its size on a photo, in sRGB. If its colours are grey, it has the colours of the photo.
+    /// The watermark in sRGB, scaled to its size on the photo. For a photo that is not grey, a grey watermark becomes
+    /// RGB.
     func mark(_ filter: Filter, for photo: Picture) throws(ImagingError) -> Picture {
         let mark = try picture(filter, in: photo.session).copy(for: photo.session)
         if !photo.isGrey { try mark.makeRGB() }
@@ -61,7 +62,7 @@ final class Watermarks {
     static func size(_ mark: PixelSize, on photo: PixelSize, scale: Double) -> PixelSize {
         let width = max(1, Int((Double(photo.width) * scale).rounded()))
         let height = max(1, Int((Double(mark.height) * Double(width) / Double(mark.width)).rounded()))
-        // A narrow mark on a wide photo could be as high as many photos.
+        // A narrow watermark on a wide photo could become many times as high as the photo.
         guard height > photo.height else { return PixelSize(width: width, height: height) }
         return PixelSize(width: max(1, width * photo.height / height), height: photo.height)
     }
@@ -84,7 +85,7 @@ final class Watermarks {
 }
 
 extension Picture {
-    /// Draws a watermark with its size on this picture.
+    /// Draws a watermark, which already has its final size, on this picture.
     func draw(_ mark: Picture, _ filter: Filter) throws(ImagingError) {
         if !mark.isGrey { try makeRGB() }
         let (margin, opacity) = (filter.whole("margin"), filter.number("opacity"))

@@ -99,7 +99,7 @@ final class Picture {
         try session.check(darkroom_embed(c, box.c, background.components))
     }
 
-    /// The box of this size with the most detail (entropy), or that attracts the most attention.
+    /// The box of this size that contains the most detail (entropy), or that attracts the most attention.
     func interestingBox(of size: PixelSize, byAttention: Bool) throws(ImagingError) -> Box {
         try keepInMemory()
         var box = darkroom_box()
@@ -137,15 +137,15 @@ final class Picture {
 
     // MARK: - Frames
 
-    /// A frame of an animation whose pixels are in memory.
+    /// A frame of this animation. The pixels of the animation must be in memory.
     func frame(_ index: Int) throws(ImagingError) -> Picture {
         var frame: OpaquePointer?
         try session.check(darkroom_frame(c, Int32(index), &frame))
         return Picture(frame!, session)  // set by a successful call
     }
 
-    /// An animation with the delays of this one, whose frames are all of the size and the kind of `frame`. Its pixels must
-    /// be set by ``setFrame(_:to:)``.
+    /// A new animation with the delays of this one. All frames of the new animation have the size and the kind of
+    /// `frame`; their pixels must be set by ``setFrame(_:to:)``.
     func animation(of frame: Picture) throws(ImagingError) -> Picture {
         var animation: OpaquePointer?
         try session.check(darkroom_new_animation(c, frame.c, &animation))

@@ -29,7 +29,8 @@ package final class ProcessorClock: Sendable {
     package func check() -> Bool {
         let now = Self.timeOfThread()
         return account.withLock { account in
-            // A new thread may have the id of an ended thread. Its CPU time is then smaller than `last`.
+            // A new thread may have the id of an ended thread. In this case, the CPU time of the new thread is smaller
+            // than `last`.
             let last = account.threads.updateValue(now, forKey: pthread_self()) ?? now
             account.spent += max(.zero, now - last)
             account.isExhausted = account.isExhausted || account.spent > account.limit

@@ -3,8 +3,8 @@ internal import Glibc
 /// Finds the highest quality whose file fits into a limit, in few encodings. Assumes that a higher quality never gives a
 /// smaller file.
 ///
-/// The logarithm of the size is nearly linear in the quality, so the first guesses interpolate it; bisection follows.
-/// With photos, five encodings are typical, and twelve is the maximum.
+/// The logarithm of the size is nearly linear in the quality, so the first guesses interpolate the logarithm; bisection
+/// follows. With photos, five encodings are typical, and twelve is the maximum.
 struct QualitySearch {
     /// In bytes.
     let limit: Int
@@ -12,7 +12,7 @@ struct QualitySearch {
     private(set) var fits = 0
     /// The lowest quality known to give a file that is too large.
     private(set) var tooHigh: Int
-    /// The sizes of the files so far, by quality.
+    /// The sizes of the files so far, keyed by quality.
     private var sizes: [Int: Int]
 
     private static let mostInterpolations = 4

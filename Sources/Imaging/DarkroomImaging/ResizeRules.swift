@@ -1,6 +1,6 @@
 import DarkroomRecipes
 
-/// The sizes that `resize` and `crop` come to, by the rules of the library sharp
+/// The sizes that result from `resize` and `crop`, by the rules of the library sharp
 /// ([resize](https://sharp.pixelplumbing.com/api-resize)).
 enum ResizeRules {
     /// How a picture is resized.
@@ -9,9 +9,9 @@ enum ResizeRules {
         var scaled: PixelSize
         /// The size of the part that remains of the scaled picture; nil if all of it remains.
         var cut: PixelSize?
-        /// The size of the picture in which the scaled picture is placed; nil if it is not placed in another.
+        /// The size of the picture in which the scaled picture is placed; nil if there is no such picture.
         var canvas: PixelSize?
-        /// The side whose scale both sides have; nil if each side has its own scale.
+        /// The side that determines the scale of both sides; nil if each side has its own scale.
         var side: Side?
 
         enum Side { case width, height }
@@ -29,7 +29,8 @@ enum ResizeRules {
         }
     }
 
-    /// A factor by which a side is scaled. As a fraction, it gives exact halves, which are rounded up.
+    /// A factor by which a side is scaled, as a fraction of whole numbers. Therefore halves are exact, and are rounded
+    /// up.
     private struct Scale: Comparable {
         let from: Int
         let to: Int
@@ -87,7 +88,7 @@ enum ResizeRules {
             : PixelSize(width: size.width, height: max(1, Int((width / ratio).rounded())))
     }
 
-    /// Where a part of a picture lies, for one of nine positions such as `northeast`.
+    /// The box of a part of a picture at one of nine positions such as `northeast`.
     static func box(of part: PixelSize, in whole: PixelSize, gravity: String) -> Box {
         // As in sharp, the middle is rounded up when a picture is cut.
         let left = offset(whole.width - part.width, gravity, start: "west", end: "east", roundingUp: true)
@@ -95,7 +96,7 @@ enum ResizeRules {
         return Box(x: left, y: top, width: part.width, height: part.height)
     }
 
-    /// Where a part of a picture lies whose middle is as near as possible to a point.
+    /// The box of a part of a picture. The middle of the part is as near as possible to `focus`.
     static func box(of part: PixelSize, in whole: PixelSize, focus: FocusPoint) -> Box {
         func offset(_ whole: Int, _ part: Int, _ share: Double) -> Int {
             min(max(Int((Double(whole) * share - Double(part) / 2).rounded()), 0), whole - part)
@@ -105,8 +106,7 @@ enum ResizeRules {
             width: part.width, height: part.height)
     }
 
-    /// Where a picture is placed in a larger canvas. The result has the position of the picture and the size of the
-    /// canvas.
+    /// Places a picture in a larger canvas. The result has the position of the picture and the size of the canvas.
     static func place(_ size: PixelSize, in canvas: PixelSize, gravity: String) -> Box {
         let left = offset(canvas.width - size.width, gravity, start: "west", end: "east", roundingUp: false)
         let top = offset(canvas.height - size.height, gravity, start: "north", end: "south", roundingUp: false)
@@ -119,9 +119,9 @@ enum ResizeRules {
         return (room + (roundingUp ? 1 : 0)) / 2
     }
 
-    /// The factor (1, 2, 4 or 8) by which a decoder can shrink a picture before it is scaled. It is the largest factor
-    /// that leaves at least a factor of two for the scaling, as in libvips' `thumbnail`. Block averages, which decoders
-    /// compute, are sharper and alias more than a good kernel.
+    /// The factor (1, 2, 4 or 8) by which a decoder can shrink a picture before the scaling. It is the largest factor
+    /// that leaves at least a factor of two for the scaling, as in libvips' `thumbnail`. The scaling needs this factor,
+    /// because the block averages of decoders are sharper and alias more than a good kernel.
     static func shrinkOnLoad(_ size: PixelSize, to scaled: PixelSize) -> Int {
         let shrink = min(
             Double(size.width) / Double(scaled.width), Double(size.height) / Double(scaled.height))

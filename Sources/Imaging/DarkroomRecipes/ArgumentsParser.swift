@@ -1,4 +1,4 @@
-/// Parses the arguments of one filter and checks them against its definition.
+/// Parses the arguments of one filter, and checks them against the definition of the filter.
 struct ArgumentsParser {
     private(set) var scanner: TextScanner
     private let kind: Filter.Kind

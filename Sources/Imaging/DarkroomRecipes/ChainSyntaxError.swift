@@ -2,7 +2,7 @@ import DarkroomText
 
 /// A mistake in the text of a filter chain, of encoding settings or of renditions.
 package struct ChainSyntaxError: Error, Equatable {
-    /// The whole text; of a recipe, the line with the mistake.
+    /// The whole text; in a recipe, only the line with the mistake.
     package let text: String
     /// The position of the mistake in code points, counted from 0.
     package let offset: Int
@@ -33,7 +33,7 @@ extension ChainSyntaxError: CustomStringConvertible {
     }
 
     /// The text, and below it a line of carets under the mistake. Both lines show at most 30 code points before the
-    /// mistake and 60 from its beginning.
+    /// mistake and 60 from the beginning of the mistake on.
     package var pointed: String {
         let scalars = Array(text.unicodeScalars)
         let start = max(0, offset - 30)

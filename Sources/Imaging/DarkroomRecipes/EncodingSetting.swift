@@ -30,7 +30,7 @@ package enum EncodingSetting: String, Sendable, CaseIterable {
         }
     }
 
-    /// The name of the value in help; nil for a setting that is `yes` if it stands alone.
+    /// The name of the value in help; nil for a setting that is `yes` if only its name is given.
     package var valueName: String? {
         switch self {
         case .lossless, .progressive, .palette, .srgb: nil

@@ -12,7 +12,7 @@ package struct Filter: Sendable, Hashable {
     }
 
     package let kind: Kind
-    /// The values by the name of their parameter. Only optional parameters may be absent.
+    /// Maps the names of parameters to their values. Only optional parameters may be absent.
     let values: [String: ParameterValue]
 
     /// Creates a filter from arguments, and adds the defaults.
@@ -25,7 +25,7 @@ package struct Filter: Sendable, Hashable {
         self.values = values
     }
 
-    /// The filter with another text for a parameter, which need not be in its range.
+    /// The filter with another text as the value of a parameter. The text may be invalid for this parameter.
     package func with(_ name: String, _ text: String) -> PhotoFilter {
         var arguments = values
         arguments[name] = .text(text)
@@ -45,7 +45,8 @@ package struct Filter: Sendable, Hashable {
 // MARK: - Arguments
 
 /// Each function returns the value of a parameter. The parameter must exist in the definition of the filter, must have
-/// this kind, and must be optional exactly if the function returns an optional; anything else is a programming error.
+/// the kind that the function returns, and must be optional exactly if the function returns an optional; anything else
+/// is a programming error.
 extension Filter {
     package func number(_ name: String) -> Double { required(name, optionalNumber(name)) }
 
@@ -53,7 +54,7 @@ extension Filter {
         optional(name) { if case .number(let number) = $0 { number } else { nil } }
     }
 
-    /// A number whose parameter accepts only whole numbers.
+    /// The value of a parameter that accepts only whole numbers.
     package func whole(_ name: String) -> Int { Int(number(name)) }
 
     package func optionalWhole(_ name: String) -> Int? { optionalNumber(name).map { Int($0) } }
@@ -77,7 +78,7 @@ extension Filter {
         optional(name) { if case .colour(let colour) = $0 { colour } else { nil } }
     }
 
-    /// A colour; nil if the parameter is one of the accepted words.
+    /// A colour; nil if the value is one of the accepted words.
     package func colourOrWord(_ name: String) -> Colour? {
         if case .colour(let colour) = value(name) { colour } else { nil }
     }
@@ -123,7 +124,8 @@ extension Filter {
 // MARK: - Canonical text
 
 extension Filter: CustomStringConvertible {
-    /// The arguments that differ from their default, and the first one, in the order of the parameters.
+    /// The name, and in the order of the parameters the first argument and the arguments that differ from their
+    /// default.
     package var description: String {
         var written: [String] = []
         var canOmitNames = true

@@ -1,4 +1,4 @@
-/// The filters that use the neighbourhood or the place of a pixel.
+/// The filters whose result depends on the neighbourhood or the position of a pixel.
 extension FilterDefinition {
     static let blur = FilterDefinition(
         .blur, .texture, "Blurs the photo with a Gaussian.", example: "blur=5px",

@@ -10,7 +10,8 @@ package struct FilterParameter: Sendable {
     package let name: String
     package let kind: ValueKind
     package let need: Need
-    /// Whether the value can be written without the name, in the order of the parameters.
+    /// Whether the value can be written without the name of the parameter. Such values follow the order of the
+    /// parameters.
     package let isPositional: Bool
     /// One sentence.
     package let summary: String
@@ -23,12 +24,12 @@ package struct FilterParameter: Sendable {
         self.summary = summary
     }
 
-    /// The value of an absent parameter; nil if it has none.
+    /// The default of the parameter; nil if there is none.
     package var standard: ParameterValue? {
         if case .standard(let value) = need { value } else { nil }
     }
 
-    /// The accepted lengths of a list, in rising order. A list takes all following arguments without a name.
+    /// The accepted lengths of a list, in ascending order. A list takes all following arguments without a name.
     var counts: [Int] {
         if case .numbers(let counts, _) = kind { counts } else { [] }
     }

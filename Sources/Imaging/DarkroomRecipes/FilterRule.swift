@@ -1,4 +1,4 @@
-/// The arguments that the text of a filter has, without defaults.
+/// The arguments in the text of a filter, excluding defaults.
 struct GivenArguments {
     let values: [String: ParameterValue]
 

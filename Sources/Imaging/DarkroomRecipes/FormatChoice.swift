@@ -30,7 +30,7 @@ package enum FormatChoice: Sendable, Hashable {
         }
     }
 
-    /// - Parameter others: Other words that are accepted in this place, for the suggestion.
+    /// - Parameter others: Other words that are accepted; the suggestion may contain them.
     private static func format(
         _ text: String, of name: String, others: [String]
     ) throws(InvalidParameterValue) -> ImageFormat {

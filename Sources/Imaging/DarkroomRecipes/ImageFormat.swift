@@ -1,4 +1,4 @@
-/// A format that Darkroom reads. Darkroom also writes it if the installed libvips supports that.
+/// A format that Darkroom reads, and also writes if the installed libvips can write it.
 package enum ImageFormat: String, Sendable, CaseIterable {
     /// JPEG, ISO 10918.
     case jpeg
@@ -30,17 +30,17 @@ package enum ImageFormat: String, Sendable, CaseIterable {
 // MARK: - Endings that users write
 
 extension ImageFormat {
-    /// Other endings that users may write for a format; generated file names do not use them.
+    /// Other file name extensions that users may write for a format. Generated file names do not use these extensions.
     package static let otherEndings: [String: ImageFormat] = ["jpeg": .jpeg, "tiff": .tiff, "heif": .heic]
 
-    /// All endings, without the dot.
+    /// All file name extensions, without the dot.
     package static var endings: [String] {
         allCases.flatMap { format in
             [format.fileExtension] + otherEndings.filter { $0.value == format }.map(\.key).sorted()
         }
     }
 
-    /// The format of a file name ending, in upper or lower case; nil if no format has this ending.
+    /// The format with this file name extension, in upper or lower case; nil if there is none.
     package init?(ending: String) {
         let ending = ending.lowercased()
         guard let format = Self.allCases.first(where: { $0.fileExtension == ending }) ?? Self.otherEndings[ending]

@@ -33,7 +33,7 @@ extension PhotoEncoding {
         }
     }
 
-    /// The first setting of a file that can change no file, and the reason; nil if each setting may change one.
+    /// The first given setting that has no effect on a file, and the reason; nil if each setting may have an effect.
     /// - Parameter given: The settings that were given for this file. The other settings of this value are defaults of
     ///   several files, so they need not change this file.
     package func settingWithoutEffect(of given: PhotoEncoding) -> (setting: EncodingSetting, problem: String)? {

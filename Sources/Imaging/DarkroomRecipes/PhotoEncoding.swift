@@ -13,7 +13,7 @@ public struct PhotoEncoding: Sendable, Hashable {
 
     /// What happens to photos with the transfer functions PQ and HLG.
     package enum HDRHandling: String, Sendable, CaseIterable {
-        /// They are converted to sRGB.
+        /// The photos are converted to sRGB.
         case toneMap = "tone-map"
         case fail
     }
@@ -38,7 +38,7 @@ public struct PhotoEncoding: Sendable, Hashable {
     /// The text of an invalid encoding, which has no settings; nil if the encoding is valid.
     private var invalidText: String?
 
-    /// Creates settings from their text. An invalid text is refused when the batch is submitted.
+    /// Creates settings from their text. An invalid text is rejected when the batch is submitted.
     public init(_ text: String = "") {
         guard !text.isEmpty else { return }
         do throws(ChainSyntaxError) {
@@ -49,7 +49,7 @@ public struct PhotoEncoding: Sendable, Hashable {
         }
     }
 
-    /// Parses the text of ``description``: `format=webp; quality=70`, or nothing.
+    /// Parses the text of ``description``: `format=webp; quality=70`, or an empty text.
     package init(parsing text: String) throws(ChainSyntaxError) {
         var parser = RenditionParser(TextScanner(text))
         self = try parser.settings()
@@ -145,7 +145,8 @@ extension PhotoEncoding {
         Int(try ValueKind.parseNumber(text, name, range, .none, .whole))
     }
 
-    /// K and M are powers of 1000, so that the size also fits if the user means powers of 1024.
+    /// K and M are powers of 1000. A file within this limit is also within the limit that the user may have meant, with
+    /// powers of 1024.
     private static func bytes(_ text: String, _ name: String) throws(InvalidParameterValue) -> Int {
         let powers = ["": 0, "B": 0, "K": 3, "KB": 3, "M": 6, "MB": 6]
         guard let decimal = Decimal(text), let power = powers[decimal.unit.uppercased()],
@@ -156,8 +157,8 @@ extension PhotoEncoding {
 }
 
 extension PhotoEncoding: CustomStringConvertible {
-    /// The settings as text, as in renditions: `format=webp; quality=70`. Empty if no setting is given. An invalid text is
-    /// unchanged.
+    /// The settings as text, as in renditions: `format=webp; quality=70`. Empty if no setting is given. An invalid text
+    /// is returned unchanged.
     public var description: String {
         invalidText ?? EncodingSetting.allCases.compactMap(assignment).joined(separator: "; ")
     }

@@ -12,8 +12,8 @@ extension [PhotoFilter] {
         }
     }
 
-    /// The filters of a batch in Redis. If this version cannot read the text, the whole text is one filter, which keeps
-    /// it unchanged and which no worker of this version accepts.
+    /// The filters of a batch in Redis. If this version cannot parse the text, the result is one filter with the whole
+    /// text unchanged. No worker of this version accepts this filter.
     package init(stored text: String) {
         do throws(ChainSyntaxError) {
             self = try [PhotoFilter](parsing: text)
@@ -29,7 +29,7 @@ extension [PhotoFilter] {
         count <= PhotoFilter.maxCount && allSatisfy(\.isValid) && text.utf8.count <= PhotoFilter.maxBytes
     }
 
-    /// The filters, each of which is one valid filter; a text of several filters becomes several.
+    /// The filters, all of them valid. A text that contains several filters becomes several filters.
     package func checked() throws(ChainSyntaxError) -> [PhotoFilter] {
         areValid ? self : try [PhotoFilter](parsing: text)
     }

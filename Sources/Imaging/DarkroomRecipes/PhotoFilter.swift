@@ -40,8 +40,8 @@ public struct PhotoFilter: Sendable, Hashable {
 
     package let content: Content
 
-    /// Creates a filter from its text, for example `sepia=0.8` or `resize=800x600,fit:inside`. An invalid text is refused
-    /// when the batch is submitted.
+    /// Creates a filter from its text, for example `sepia=0.8` or `resize=800x600,fit:inside`. An invalid text is
+    /// rejected when the batch is submitted.
     public init(_ text: String) {
         // The error is lost here; the check of the list, which parses the text again, reports it.
         let filters = (try? [PhotoFilter](parsing: text)) ?? []
@@ -53,7 +53,7 @@ public struct PhotoFilter: Sendable, Hashable {
     /// Creates a filter from a text that is not exactly one valid filter.
     init(unreadable text: String) { content = .text(text) }
 
-    /// Creates a filter from arguments, which need not be in their ranges. The check of the list then refuses the filter.
+    /// Creates a filter from arguments. If an argument is out of its range, the check of the list rejects the filter.
     init(_ kind: Filter.Kind, _ arguments: [String: ParameterValue]) {
         let filter = Filter(kind, given: arguments)
         content = kind.definition.accepts(arguments) ? .builtIn(filter) : .text(filter.description)
@@ -66,8 +66,8 @@ public struct PhotoFilter: Sendable, Hashable {
         PhotoFilter(.sepia, ["amount": .number(intensity)])
     }
 
-    /// Blurs each photo by an amount that increases with the distance from the middle of its height. At distances above
-    /// a quarter of the height, the amount is constant.
+    /// Blurs each photo by an amount that increases with the distance from the horizontal line in the middle of the
+    /// photo. At distances above a quarter of the height, the amount is constant.
     /// - Parameter radius: the standard deviation of the blur in pixels, 0.1 to 100.
     public static func tiltShift(radius: Double = 3) -> PhotoFilter {
         PhotoFilter(.tiltShift, ["radius": .number(radius)])
@@ -85,8 +85,8 @@ public struct PhotoFilter: Sendable, Hashable {
     /// A custom filter, which workers have registered under `name`.
     /// - Parameters:
     ///   - name: 1 to 64 ASCII letters, digits, `_` and `-`.
-    ///   - arguments: a text for the filter, which it gets with each photo: at most 4,096 bytes, without control
-    ///     characters. An invalid name or text is refused when the batch is submitted.
+    ///   - arguments: a text that the filter gets with each photo: at most 4,096 bytes, without control characters. An
+    ///     invalid name or text is rejected when the batch is submitted.
     public static func custom(_ name: String, arguments: String = "") -> PhotoFilter {
         guard Custom.isName(name), Custom.areArguments(arguments) else {
             return PhotoFilter(unreadable: Custom.prefix + name + (arguments.isEmpty ? "" : "=" + arguments))
@@ -105,8 +105,8 @@ public struct PhotoFilter: Sendable, Hashable {
 // MARK: - Canonical text
 
 extension PhotoFilter: CustomStringConvertible {
-    /// The filter as text on the command line and in Redis, for example `sepia=0.8` or `resize=800x600,inside`, with
-    /// numbers in their shortest form and without default values; an invalid text unchanged.
+    /// The filter as text on the command line and in Redis, for example `sepia=0.8` or `resize=800x600,inside`. Numbers
+    /// have their shortest form, and default values are omitted. An invalid text is returned unchanged.
     public var description: String {
         switch content {
         case .builtIn(let filter): filter.description

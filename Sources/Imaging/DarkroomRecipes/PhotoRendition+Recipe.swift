@@ -1,6 +1,6 @@
 /// The renditions of each photo of a batch. Their text, a *recipe*, has one rendition in each line.
 extension [PhotoRendition] {
-    /// Parses the text of a recipe file, which has at least one rendition.
+    /// Parses the text of a recipe file, which must contain at least one rendition.
     ///
     /// Empty lines and lines that begin with `#` are ignored. A backslash at the end of a line continues the rendition
     /// on the next line.
@@ -36,7 +36,7 @@ extension [PhotoRendition] {
         return checked
     }
 
-    /// Checks that the settings of each rendition may have an effect. `defaults` are the settings of all renditions.
+    /// Checks that each setting of a rendition can have an effect. `defaults` are the settings of all renditions.
     package func checkSettings(over defaults: PhotoEncoding) throws(ChainSyntaxError) {
         for rendition in self {
             try rendition.encoding.merged(over: defaults).check(rendition.encoding, in: rendition.description)

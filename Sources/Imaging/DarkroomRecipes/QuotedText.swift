@@ -2,7 +2,7 @@ import DarkroomText
 
 /// Texts in double quotes, with the escapes `\"` and `\\`.
 enum QuotedText {
-    /// The text, in quotes unless it reads back without quotes in every place of a chain, a rendition and a recipe.
+    /// The text, in quotes unless it can be parsed without quotes in every place of a chain, a rendition and a recipe.
     static func canonical(_ text: String) -> String { isPlain(text, except: ",;:=\"\\") ? text : quoted(text) }
 
     /// The arguments of a custom filter, in which only white space, semicolons, quotes and backslashes are special.

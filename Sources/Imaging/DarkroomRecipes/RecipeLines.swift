@@ -1,7 +1,7 @@
 /// The lines of the text of a recipe.
 struct RecipeLines {
     let scanner: TextScanner
-    /// The positions of the lines, without their ends.
+    /// The positions of the lines, excluding the line ends.
     private let lines: [Range<Int>]
     /// The positions of the renditions, each with all its lines.
     let renditions: [Range<Int>]
@@ -35,7 +35,7 @@ struct RecipeLines {
     func located(_ error: ChainSyntaxError) -> ChainSyntaxError {
         let index = lines.lastIndex { $0.lowerBound <= error.offset } ?? 0
         let line = lines[index]
-        // An error at the end of a line begins at most at its end.
+        // An error at the end of a line begins at the end of the line at the latest.
         let start = min(error.offset, line.upperBound)
         let end = min(max(start, error.offset + error.length), line.upperBound)
         return ChainSyntaxError(

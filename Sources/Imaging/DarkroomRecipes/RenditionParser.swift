@@ -32,7 +32,7 @@ struct RenditionParser {
         }
     }
 
-    /// Parses settings that are separated by semicolons; an empty text has none.
+    /// Parses settings that are separated by semicolons. An empty text contains no settings.
     mutating func settings() throws(ChainSyntaxError) -> PhotoEncoding {
         var settings = PhotoEncoding()
         scanner.skipSpace()

@@ -41,7 +41,7 @@ struct TextScanner {
         return true
     }
 
-    /// Moves to the next white space or one of the code points, and returns the positions between.
+    /// Moves to the next white space or code point of `stops`, and returns the range of the skipped positions.
     mutating func skip(to stops: String) -> Range<Int> {
         let start = position
         while let next, spaceLength == 0, !stops.unicodeScalars.contains(next) { position += 1 }

@@ -40,7 +40,7 @@ package struct InvalidParameterValue: Error, Equatable {
 }
 
 extension ValueKind {
-    /// The largest side of a photo in pixels.
+    /// The valid lengths of a side of a photo in pixels.
     private static let sides = 1...65_535
 
     /// Parses a value of this kind.
@@ -85,13 +85,13 @@ extension ValueKind {
         }
     }
 
-    /// Whether a value of this kind that was not parsed is in the range of this kind.
+    /// Whether a value that the parser has not created is of this kind and in the range of this kind.
     func contains(_ value: ParameterValue) -> Bool {
         switch (self, value) {
         case (.number(let range, _, let step), .number(let number)): range.contains(number) && step.contains(number)
         case (.size, .size(let size)): [size.width, size.height].compactMap { $0 }.allSatisfy(Self.sides.contains)
         case (.text(let maxScalars), .text(let text)): (1...maxScalars).contains(text.unicodeScalars.count)
-        // Their values are in range, because only the parser creates them.
+        // Values of these kinds are in range, because only the parser creates such values.
         case (.numbers, _), (.flag, _), (.choice, _), (.colour, _), (.area, _), (.ratio, _), (.point, _): true
         case (.number, _), (.size, _), (.text, _): false
         }
@@ -189,7 +189,7 @@ extension NumberStep {
 }
 
 extension String {
-    /// The parts between the separators; may be empty.
+    /// The parts between the separators. A part may be empty.
     fileprivate func parts(separatedBy separator: Character) -> [String] {
         split(separator: separator, omittingEmptySubsequences: false).map(String.init)
     }

@@ -1,10 +1,10 @@
 // The library for Swift programs: submits photo lists, follows and controls batches, runs workers, reads manifests.
 //
 // DESIGN: `import Darkroom` exports exactly the types in this list. A test compares the list with the compiled
-// modules. The types of this module use the other modules, whose declarations are `package`. This module
-// exports all public types of DarkroomModel, DarkroomRecipes and DarkroomWorker; they are in this list.
-// Swift has only `@_exported` for this: a program that is compiled with the feature MemberImportVisibility could not use the
-// members of types that are exported as type aliases.
+// modules. The types of this module use the other modules, whose declarations are `package`. This module exports all
+// public types of DarkroomModel, DarkroomRecipes and DarkroomWorker; all of them are in this list. Only `@_exported` is
+// suitable: a program that is compiled with the feature MemberImportVisibility could not use the members of types that
+// are exported as type aliases.
 //
 //  Client        DarkroomClient, RedisLocation, DarkroomError, DarkroomError.Code
 //  Batches       BatchID, BatchOptions, BatchPriority, DamagedPhotos, PhotoFilter, PhotoRendition, PhotoEncoding, SubmissionNotice,

@@ -165,7 +165,7 @@ struct RunCommand: ParsableCommand {
     /// Prints the effects that this command would have on the photos.
     private func describe(_ photos: SelectedPhotos, _ options: BatchOptions, _ progress: LiveProgress) throws {
         let identity = try identity(photos, options)
-        // The folder is examined first, so that an error about it is reported at once.
+        // The folder is examined first, so that an error about the folder is reported at once.
         _ = try RunFolder.examine(output: options.output, overwrite: files.overwrite)
         let outputExists = try CoordinatorError.storing { () throws(StorageError) in
             try StorageSchemes.place(options.output).examine(renditions: options.renditions.map(\.name))
@@ -209,7 +209,7 @@ struct RunCommand: ParsableCommand {
         if batch.cancelled { printToStandardError("\(batch.cancellation); \(adviceToBeginAgain)") }
     }
 
-    /// The list, the Redis server and the options. A later run compares them to recognize the same job.
+    /// The list, the Redis server and the options. A later run compares these values to recognize the same job.
     private func identity(_ photos: SelectedPhotos, _ options: BatchOptions) throws -> RunIdentity {
         let shared = try redis.map { "\(try access.configuration(url: $0).displayName), namespace \(namespace)" }
         return RunIdentity(

@@ -22,13 +22,13 @@ enum darkroom_format {
     DARKROOM_GIF,
 };
 
-// The callbacks of one photo, and the facts that the functions below record about it. All pictures of the photo use
-// the same session.
+// The callbacks of one photo, and the facts that the functions below record about the photo. All pictures of the photo
+// use the same session.
 struct darkroom_session {
-    // The largest picture in memory.
+    // The largest number of pixels of a picture in memory.
     int64_t max_pixels;
-    // The largest picture of which only strips, or a smaller copy that the decoder makes, are in memory; at least
-    // `max_pixels`.
+    // The largest number of pixels of a picture that is in memory only in strips, or only as a smaller copy that the
+    // decoder makes; at least `max_pixels`.
     int64_t max_streamed_pixels;
     // Called when the header has been read and the size is allowed, possibly more than once. Must not be NULL.
     void (*size_is_known)(void *context, int64_t pixels);
@@ -43,7 +43,7 @@ struct darkroom_session {
     char detail[256];
     // The first failure that a stage recorded: an `enum darkroom_status`, accessed atomically.
     int noted;
-    // The defects of the file that did not fail the photo; empty if there are none.
+    // The tolerated defects of the file: the photo was decoded despite them. Empty if there are none.
     char note[200];
 };
 
@@ -63,9 +63,10 @@ struct darkroom_input {
     size_t byte_count;
     enum darkroom_format format;
     enum darkroom_damage damage;
-    // Whether all frames of an animation are read, instead of the first.
+    // Whether all frames of an animation are read, instead of only the first frame.
     bool all_frames;
-    // Whether pictures with the transfer functions PQ and HLG are refused. Otherwise they are converted to sRGB.
+    // Whether pictures with the transfer functions PQ and HLG are rejected. Otherwise such pictures are converted to
+    // sRGB.
     bool refuses_hdr;
 };
 
@@ -79,7 +80,7 @@ struct darkroom_file {
 
 enum darkroom_chroma { DARKROOM_CHROMA_BY_QUALITY, DARKROOM_CHROMA_420, DARKROOM_CHROMA_444 };
 
-// How a picture is encoded. Formats ignore the settings that they do not have.
+// How a picture is encoded. A format ignores settings that it does not support.
 struct darkroom_encoding {
     enum darkroom_format format;
     // 1 to 100.
@@ -103,11 +104,11 @@ bool darkroom_imaging_start(char *detail, size_t capacity);
 // The version of the installed libvips. The text is never freed.
 const char *darkroom_imaging_version(void);
 
-// The version of the libheif that libvips has loaded, such as 1.15.1; NULL if it has loaded none.
+// The version of the libheif that libvips has loaded, such as 1.15.1; NULL if libvips has loaded no libheif.
 const char *darkroom_heif_version(void);
 
-// Whether that libheif reads photos in which several pictures share an auxiliary picture, as those of iOS 18: from 1.18
-// on. True if there is no libheif.
+// Whether this libheif reads photos in which several pictures share an auxiliary picture, such as photos of iOS 18.
+// True from version 1.18 on, and if there is no libheif.
 bool darkroom_heif_reads_shared(void);
 
 // Frees libvips' memory for the calling thread.
@@ -119,7 +120,8 @@ bool darkroom_imaging_can_save(enum darkroom_format format);
 // The largest width and height that the format supports.
 int darkroom_longest_side(enum darkroom_format format);
 
-// The name of the raw format of a camera, such as "Nikon NEF"; NULL if the bytes are not one. The text is never freed.
+// The name of the raw format of a camera, such as "Nikon NEF"; NULL if the bytes are not a raw photo. The text is never
+// freed.
 const char *darkroom_raw_format(const uint8_t *bytes, size_t byte_count);
 
 // MARK: - Pictures
@@ -139,8 +141,9 @@ struct darkroom_facts {
     int orientation;
 };
 
-// Makes a copy of a file that has defects outside of its pixels, without these defects, and notes the defects in the
-// session. If the file needs no copy, `mended->bytes` is NULL. Returns DARKROOM_DAMAGED if the input must have no defects.
+// If a file has defects outside of its pixels, makes a copy without these defects, and notes the defects in the
+// session. If the file needs no copy, `mended->bytes` is NULL. Returns DARKROOM_DAMAGED if the input must have no
+// defects.
 enum darkroom_status darkroom_mend(
     struct darkroom_session *session, const struct darkroom_input *input, struct darkroom_file *mended);
 
@@ -158,20 +161,21 @@ enum darkroom_status darkroom_decode(
     darkroom_picture *picture, const struct darkroom_input *input, int shrink, bool in_memory);
 
 // Returns a second picture with the same pixels, for any session. The pixels of the first picture must be in memory.
-// NULL without memory.
+// Returns NULL if memory runs out.
 darkroom_picture *darkroom_copy(const darkroom_picture *picture, struct darkroom_session *session);
 void darkroom_free(darkroom_picture *picture);
 
 // Computes the pixels and keeps them in memory.
 enum darkroom_status darkroom_keep_in_memory(darkroom_picture *picture);
 
-// Computes the pixels in memory. They must not be changed, because other pictures may use them.
+// Computes the pixels in memory. The caller must not change the pixels, because other pictures may use them.
 enum darkroom_status darkroom_look(darkroom_picture *picture, struct darkroom_raster *raster);
 
-// Computes the pixels in memory that no other picture uses. They may be changed until the picture is used again.
+// Computes the pixels in memory that no other picture uses. The caller may change the pixels until the picture is used
+// again.
 enum darkroom_status darkroom_edit(darkroom_picture *picture, struct darkroom_raster *raster);
 
-// Creates a picture of given pixels, which are copied.
+// Creates a picture from a copy of the given pixels.
 enum darkroom_status darkroom_create(
     struct darkroom_session *session, const struct darkroom_raster *raster, darkroom_picture **picture);
 
@@ -203,23 +207,24 @@ enum darkroom_kernel {
 struct darkroom_scaling {
     // The size of the picture.
     int width, height;
-    // The size to which it is scaled; each side is at most as long as before.
+    // The size of the scaled picture; no side is longer than before.
     int scaled_width, scaled_height;
-    // The factors of the sides, at most 1. The middle of the picture stays the middle if a side is a fraction of a pixel
-    // longer or shorter than the factor gives.
+    // The factors of the sides, at most 1. The middle of the picture stays the middle, even if a scaled side is a
+    // fraction of a pixel longer or shorter than the side times its factor.
     double across, down;
     enum darkroom_kernel kernel;
-    // The samples per pixel, 16 bits each if `wide`, otherwise 8. The last of 2 and of 4 is alpha.
+    // The number of samples per pixel, with 16 bits each if `wide`, otherwise 8. If there are 2 or 4 samples, the last
+    // is alpha.
     int bands;
     bool wide;
 };
 
-// Multiplies the width by `across` and the height by `down`, and rounds them to the nearest pixel, halves up. `linear`:
-// averages light instead of stored values.
+// Multiplies the width by `across` and the height by `down`, and rounds them to the nearest pixel, halves up. If
+// `linear` is true, averages light instead of stored values.
 enum darkroom_status darkroom_resize(
     darkroom_picture *picture, double across, double down, enum darkroom_kernel kernel, bool linear);
 enum darkroom_status darkroom_extract(darkroom_picture *picture, struct darkroom_box box);
-// Places the picture at `x` and `y` in a picture of `width` x `height` pixels. The rest gets the background.
+// Places the picture at `x` and `y` in a picture of `width` x `height` pixels. Fills the rest with the background.
 enum darkroom_status darkroom_embed(darkroom_picture *picture, struct darkroom_box box, const double background[4]);
 // Finds the box of the given size that attracts the most attention, or that contains the most detail.
 enum darkroom_status darkroom_find_crop(
@@ -233,18 +238,19 @@ enum darkroom_status darkroom_mirror(darkroom_picture *picture, bool left_right)
 
 // MARK: Frames
 
-// A picture of one frame of an animation whose pixels are in memory.
+// Creates a picture of one frame. The pixels of the animation must be in memory.
 enum darkroom_status darkroom_frame(const darkroom_picture *picture, int index, darkroom_picture **frame);
 // Creates an animation in memory whose frames have the size and the kind of `frame`. The number of frames, the delays and
 // the number of loops are those of `like`. The pixels must be set with the function below.
 enum darkroom_status darkroom_new_animation(
     const darkroom_picture *like, const darkroom_picture *frame, darkroom_picture **animation);
-// Copies the pixels of a frame, which must have the size and the kind of the first.
+// Copies the pixels of `frame` into the animation. The frame must have the size and the kind of the first frame.
 enum darkroom_status darkroom_set_frame(darkroom_picture *animation, int index, darkroom_picture *frame);
 
 // MARK: Text
 
-// Renders text in white on a transparent background, grey and alpha, `height` pixels per line, in the given font family.
+// Renders text in white on a transparent background, as grey with alpha, in the given font family. A line is `height`
+// pixels high.
 enum darkroom_status darkroom_render_text(
     struct darkroom_session *session, const char *text, const char *font, int height, darkroom_picture **picture);
 
@@ -266,12 +272,13 @@ enum darkroom_metadata {
 // are converted to sRGB.
 enum darkroom_status darkroom_keep_metadata(darkroom_picture *picture, int kinds);
 
-// Whether the file contains a gain map, which turns its picture into one with a high dynamic range. A developed file has none.
+// Whether the file contains a gain map, which turns the picture of the file into one with a high dynamic range. A
+// developed file has no gain map.
 bool darkroom_has_gain_map(const struct darkroom_input *input);
 
 // MARK: Encoding
 
-// Encodes the picture. To encode it again, its pixels must be in memory.
+// Encodes the picture. A picture can be encoded again only if its pixels are in memory.
 enum darkroom_status darkroom_encode(
     const darkroom_picture *picture, const struct darkroom_encoding *encoding, struct darkroom_file *file);
 
@@ -279,8 +286,8 @@ enum darkroom_status darkroom_encode(
 
 // How the rows of a JPEG are scaled.
 struct darkroom_strips_scaling {
-    // Of the picture that the decoder has shrunk. The width is 0 if the picture is not scaled. Bands and bits are set by
-    // darkroom_develop_by_strips.
+    // The scaling of the picture that the decoder has shrunk. The width is 0 if the picture is not scaled. Bands and
+    // bits are set by darkroom_develop_by_strips.
     struct darkroom_scaling scaling;
     // The part of the scaled picture that is kept.
     struct darkroom_box cut;
@@ -288,9 +295,9 @@ struct darkroom_strips_scaling {
 
 // Decides how the pictures of several jobs are scaled.
 struct darkroom_planner {
-    // Sets how job number `index` scales a picture of this size, and the same `shrink` for all jobs, 1, 2, 4 or 8: the
-    // decoder divides width and height by this number. They are rounded down. Returns false if the job needs libvips. NULL
-    // if no job scales.
+    // Sets the scaling of job number `index` for a picture of this size, and `shrink`, which must be the same for all
+    // jobs: the decoder divides width and height by 1, 2, 4 or 8, and rounds down. Returns false if the job needs
+    // libvips. `plan` is NULL if no job scales.
     bool (*plan)(const void *context, int index, int width, int height, int *shrink,
                  struct darkroom_strips_scaling *scaling);
     const void *context;
@@ -310,8 +317,9 @@ struct darkroom_strips_job {
 };
 
 // Develops JPEG to JPEG in strips: a file for each of `count` jobs. Returns DARKROOM_NOT_FOR_STRIPS if `plan` returns
-// false, or if the file needs libvips. It needs libvips if it must be rotated, or if its colours must be converted
-// because they are not YCbCr, RGB or grey, are grey with a profile, or because the profile is removed.
+// false, or if the file needs libvips. A file needs libvips if it must be rotated, if its colours are not YCbCr, RGB or
+// grey, or if it has a profile that must be applied: because the picture is grey, because the profile is not for RGB or
+// is for HDR, or because a job removes the profile.
 enum darkroom_status darkroom_develop_by_strips(
     struct darkroom_session *session, const struct darkroom_input *input, const struct darkroom_strips_job *jobs, int count,
     struct darkroom_planner planner, struct darkroom_file *files);

@@ -1,4 +1,4 @@
-// Operations on pixels in memory. They use neither libvips nor libjpeg, and give the same bytes on every CPU.
+// Operations on pixels in memory. The operations use neither libvips nor libjpeg, and give the same bytes on every CPU.
 
 #ifndef DARKROOM_RASTER_H
 #define DARKROOM_RASTER_H
@@ -38,27 +38,30 @@ struct darkroom_point {
     double values[12];
 };
 
-// Applies the points in order. The components are rounded once, at the end, to the nearest value, halves up. Alpha and
-// the fourth byte of RGBX pixels are kept. Grey is used as red, green and blue, and becomes the resulting red.
+// Applies the points in order. The components are rounded once, after the last point, to the nearest value, halves up.
+// Alpha and the fourth byte of RGBX pixels are kept. A grey value counts as red, green and blue, and is replaced by the
+// resulting red.
 void darkroom_points_apply(
     const struct darkroom_point *points, int count, void *pixels, size_t pixel_count, int bands, bool wide);
 
-// The luminances 0.2126 r + 0.7152 g + 0.0722 b, from 0 to 1, that the points give before they are rounded.
+// Applies the points, and computes the luminances 0.2126 r + 0.7152 g + 0.0722 b, from 0 to 1, of the results before
+// rounding.
 void darkroom_points_luminances(
     const struct darkroom_point *points, int count, const void *pixels, size_t pixel_count, int bands, bool wide,
     float *luminances);
 
 // The operations below change the raster in place. They return DARKROOM_DONE, DARKROOM_CANCELLED or
-// DARKROOM_OUT_OF_MEMORY. The three that blur keep rows in memory, and return DARKROOM_ROWS_TOO_LONG if the rows need more
-// than 256 MiB. Beyond the edges, the pixels of the edges repeat.
+// DARKROOM_OUT_OF_MEMORY. The three operations that blur keep rows in memory, and return DARKROOM_ROWS_TOO_LONG if the
+// rows need more than 256 MiB. Beyond the edges, the pixels of the edges repeat.
 //
 // Blurs with a Gaussian whose standard deviation is `sigma` pixels, 0.1 to 250.
 enum darkroom_status darkroom_raster_blur(
     const struct darkroom_raster *raster, double sigma, const struct darkroom_interrupt *interrupt);
 
-// Blurs in proportion to the distance from a line: up to half of `width` nothing, then increasingly, and fully from
-// `fade` further on. The line runs through (width / 2, `position` * height) of the raster, and `angle` degrees
-// counter-clockwise from horizontal. `width` and `fade` are relative to the height of the raster.
+// Blurs by an amount that depends on the distance from a line. Up to half of `width`, there is no blur; over the next
+// `fade`, the blur grows to its full amount. The line runs through (width / 2, `position` * height) of the raster, and
+// is turned by `angle` degrees counter-clockwise from horizontal. `width` and `fade` are relative to the height of the
+// raster.
 enum darkroom_status darkroom_raster_tilt_shift(
     const struct darkroom_raster *raster, double sigma, double position, double angle, double width, double fade,
     const struct darkroom_interrupt *interrupt);
@@ -89,18 +92,19 @@ enum darkroom_status darkroom_raster_overlay(
     const struct darkroom_raster *base, const struct darkroom_raster *top, int x, int y, double opacity,
     const struct darkroom_interrupt *interrupt);
 
-// Finds two luminances, from 0 to 1, of the pixels to which the points are applied; the raster is not changed. `low` is the smallest luminance such that more than `lower` of the pixels are not
-// brighter. `high` is the largest luminance such that more than 1 - `upper` of the pixels are not darker. `lower` 0 and `upper` 1
-// therefore give the darkest and the brightest pixel. The luminances are not rounded.
-// Transparent pixels do not count. If all pixels are transparent, the results are 0 and 1.
+// Finds two luminances, from 0 to 1, of the pixels to which the points are applied; the raster is not changed. `low` is
+// the smallest luminance for which more than the share `lower` of all pixels are equally bright or darker. `high` is
+// the largest luminance for which more than the share 1 - `upper` of all pixels are equally bright or brighter. `lower`
+// 0 and `upper` 1 therefore give the darkest and the brightest pixel. The luminances are not rounded. Transparent
+// pixels do not count. If all pixels are transparent, the results are 0 and 1.
 enum darkroom_status darkroom_raster_percentiles(
     const struct darkroom_raster *raster, const struct darkroom_point *points, int point_count, double lower, double upper,
     double *low, double *high, const struct darkroom_interrupt *interrupt);
 
-// Finds the smallest box that contains all pixels that differ from the background: a sample, or a colour multiplied by
-// alpha, differs by more than `threshold`, in units of 1/255. The background is red, green, blue and alpha, 0 to 255;
-// rasters without alpha ignore its alpha, and grey rasters compare with red. If it is NULL, the top left pixel is the
-// background. If no pixel differs, the box has the width 0.
+// Finds the smallest box that contains all pixels that differ from the background by more than `threshold` units of
+// 1/255 in any sample. Colours are multiplied by alpha before they are compared. `background` is red, green, blue and
+// alpha, 0 to 255; rasters without alpha ignore this alpha, and grey rasters are compared with this red. If
+// `background` is NULL, the top left pixel is the background. If no pixel differs, the box has the width 0.
 enum darkroom_status darkroom_raster_find_trim(
     const struct darkroom_raster *raster, double threshold, const double *background, struct darkroom_box *box,
     const struct darkroom_interrupt *interrupt);

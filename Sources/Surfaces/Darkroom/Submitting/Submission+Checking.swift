@@ -7,8 +7,8 @@ import DarkroomText
 
 /// The checks of a form.
 extension Submission {
-    /// The form with filters, encoding and folders in canonical form. The file name template is checked when the list is
-    /// open, see ``options(for:)``.
+    /// This submission with filters, encoding and folders in canonical form. The file name template is checked when the
+    /// list is open, see ``options(for:)``.
     package func checked() throws(FieldError) -> Submission {
         try list.check()
         try checkQueueing()
@@ -54,7 +54,7 @@ extension Submission {
         }
     }
 
-    /// The canonical form of a location; empty if it is empty.
+    /// The canonical form of a location; empty if the text is empty.
     private static func location(
         _ text: String, _ field: Field, _ canonical: (String) throws(StorageError) -> String
     ) throws(FieldError) -> String {

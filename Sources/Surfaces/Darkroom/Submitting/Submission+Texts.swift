@@ -4,8 +4,8 @@ import Foundation
 
 /// The values of the fields as texts: fields of the HTTP API, and those options of commands whose values are texts.
 extension Submission {
-    /// Sets a field to its values as texts. Only ``Field/filters``, ``Field/renditions`` and ``Field/after`` take
-    /// several values.
+    /// Sets a field to values that are given as texts. Only ``Field/filters``, ``Field/renditions`` and ``Field/after``
+    /// take several values.
     package mutating func set(_ field: Field, to texts: [String]) throws(FieldError) {
         // The system ends a text at its first NUL, so parts of the program would read different values.
         guard !texts.contains(where: { $0.utf8.contains(0) }) else {

@@ -12,7 +12,8 @@ extension BatchOptions {
             return "photos: filters \(filters.text)" + (settings.isEmpty ? "" : "; encoding \(settings)")
         }
         guard !settings.isEmpty else { return "photos: no filters; each photo is kept byte for byte" }
-        // These two settings change every photo. Whether another setting changes a photo is known only after it is decoded.
+        // These two settings change every photo. Whether another setting changes a photo is known only after the photo
+        // is decoded.
         let changesAll = encoding.srgb == true || encoding.metadata ?? .all != .all
         let kept = changesAll ? "each photo is encoded again" : "photos that need no change are kept byte for byte"
         return "photos: no filters; encoding \(settings); \(kept)"

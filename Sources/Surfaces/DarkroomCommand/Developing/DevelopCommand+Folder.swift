@@ -19,7 +19,7 @@ extension DevelopCommand {
         let photos = DevelopInput.photos(of: names, options) { printToStandardError($0) }
         let recipe = try image.recipe(maxPixels: maxPixels?.value)
         let renditions = recipe.renditions.map(\.name)
-        // The photo that has each path.
+        // Maps the path of each written file to the name of its photo.
         var written: [String: String] = [:]
         var array = JSONArrayWriter(output)
         var failed = 0

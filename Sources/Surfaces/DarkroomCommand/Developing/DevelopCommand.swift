@@ -99,7 +99,7 @@ struct DevelopCommand: ParsableCommand {
         try checkEnding(of: names[1])
     }
 
-    /// Throws if the ending of the output file contradicts `--format`, or is unknown and there is no `--format`.
+    /// Throws if the file name extension of the output contradicts `--format`, or is unknown and `--format` is absent.
     private func checkEnding(of destination: String) throws {
         let ending = Self.ending(of: destination)
         guard !ending.isEmpty else { return }
@@ -142,7 +142,8 @@ struct DevelopCommand: ParsableCommand {
         try output.flush()
     }
 
-    /// A line that says what is done to the photos. The ending of OUT is a format, as in `moon.png moon.webp`.
+    /// A line that describes the treatment of the photos. The file name extension of OUT may set the format, as in
+    /// `moon.png moon.webp`.
     private func treatmentNote() throws -> String {
         var options = try image.options()
         if output == nil, let format = Self.format(ofEnding: names[1]) {
@@ -174,7 +175,7 @@ struct DevelopCommand: ParsableCommand {
             }
     }
 
-    /// Writes the files of a photo. If one of them cannot be written because of its path, none is written.
+    /// Writes the files of a photo. If a file may not be written to one of the paths, no file is written.
     func write(_ files: [OutputFile]) throws(CommandError) {
         for file in files { try PhotoFile(path: file.path, replaces: force).check() }
         for file in files {

@@ -8,15 +8,15 @@ import Foundation
 struct DevelopInput {
     /// The path for messages.
     let path: String
-    /// The path of a photo of a folder, which need not be UTF-8; nil if ``path`` is the path.
+    /// The exact path of a photo that was found in a folder; this path need not be UTF-8. Nil if ``path`` is exact.
     var bytes: [UInt8]?
-    /// The path of the written file without the change of its extension, relative to the output folder.
+    /// The path of the written file relative to the output folder, before its extension is changed.
     let name: String
-    /// The reason why the photo cannot be read; nil if it is tried.
+    /// The reason why the photo is not read; nil if `develop` tries to read it.
     var problem: CommandError?
 
     /// The photos of the arguments, in order. An argument that is a folder stands for the photos in it, in the order of
-    /// a folder as a photo list; their names are relative to the folder.
+    /// the folder as a photo list. The names of these photos are relative to the folder.
     /// - Parameters:
     ///   - options: The options for reading folders.
     ///   - remark: Called with remarks about files and subfolders that were skipped.

@@ -20,7 +20,8 @@ struct DevelopedPhoto {
     /// Reads and develops a photo.
     /// - Parameters:
     ///   - name: The path of the photo; `-` is standard input.
-    ///   - path: The path of the photo if it need not be UTF-8. Then `name` is only for messages.
+    ///   - path: The exact path of the photo, which need not be UTF-8; nil if `name` is the path. With a path, `name`
+    ///     is only for messages.
     init(
         _ name: String, at path: [UInt8]? = nil, by recipe: PhotoRecipe, compares: Bool
     ) throws(CommandError) {
@@ -64,7 +65,7 @@ struct DevelopedPhoto {
     private static func read(_ name: String, at path: [UInt8]) throws(CommandError) -> (bytes: [UInt8], time: FileTime?)
     {
         do throws(SystemFailure) {
-            // A folder of photos has only the paths of regular files, and of links to them.
+            // The list of a folder contains only the paths of regular files, and of links to regular files.
             return try Path.contentsAndTime(of: path)
         } catch {
             throw CommandError("read the photo \(name): \(error.text)")

@@ -10,8 +10,8 @@ struct PhotoFile {
 
     /// Checks that the photo may be written to the path.
     ///
-    /// Links, devices, pipes and folders are never replaced. A file with several hard links is refused, since its other
-    /// names would keep the old photo.
+    /// Links, devices, pipes and folders are never replaced. A file with several hard links is not replaced either,
+    /// since its other names would keep the old photo.
     /// - Returns: The status of the file that will be replaced; nil if no file exists.
     @discardableResult
     func check() throws(CommandError) -> stat? {
@@ -34,7 +34,7 @@ struct PhotoFile {
         return found
     }
 
-    /// Writes the file under a temporary name and renames it when it is complete.
+    /// Writes the file under a temporary name, and renames the complete file.
     /// - Parameter time: The time of the file; nil for the current time.
     func write(_ bytes: UnsafeRawBufferPointer, time: FileTime? = nil) throws(CommandError) {
         let replaced = try check()
@@ -75,7 +75,7 @@ struct PhotoFile {
     private static func rename(_ from: String, _ to: String) -> Int32 { Glibc.rename(from, to) == 0 ? 0 : errno }
 
     /// Renames a new file; fails with EEXIST if another program has created a file of that name. On file systems
-    /// without hard links, it first reserves the name: it creates an empty file if no file has this name.
+    /// without hard links, first reserves the name: creates an empty file if no file has this name.
     private static func nameNew(_ from: String, _ to: String) -> Int32 {
         if link(from, to) == 0 { return unlink(from) == 0 ? 0 : errno }
         guard [EPERM, EOPNOTSUPP, ENOSYS].contains(errno) else { return errno }

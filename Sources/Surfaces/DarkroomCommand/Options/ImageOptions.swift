@@ -76,13 +76,13 @@ struct ImageOptions: ParsableArguments {
         }
     }
 
-    /// A line that says what is done to the photos, for the start of a command.
+    /// A line that describes the treatment of the photos, for the start of a command.
     func treatmentNote() throws -> String { try options().treatmentText }
 
     /// The files that are made of each photo, see ``BatchOptions/completeRenditions()``.
     func renditions() throws -> [PhotoRendition] { try options().completeRenditions() }
 
-    /// The options of a batch with these options, in canonical form.
+    /// The batch options that result from these options, in canonical form.
     func options() throws -> BatchOptions {
         try namingOptions(name(of:)) {
             var form = Submission("")
@@ -91,7 +91,7 @@ struct ImageOptions: ParsableArguments {
         }
     }
 
-    /// Fills the fields of these options.
+    /// Fills the fields of a submission from these options.
     func fill(_ form: inout Submission) throws(FieldError) {
         try form.setFilters(filter.map(\.filters))
         form.setRenditions(recipe?.renditions ?? rendition)
@@ -108,7 +108,7 @@ struct ImageOptions: ParsableArguments {
         form.keepsAnimations = animation == .keep
     }
 
-    /// The name of a field in messages: renditions may be in a recipe.
+    /// The name of a field in messages: its option, or `--recipe` for renditions of a recipe.
     func name(of field: Submission.Field) -> String {
         guard field == .renditions, let recipe else { return field.option }
         return "--recipe \"\(recipe.path)\""

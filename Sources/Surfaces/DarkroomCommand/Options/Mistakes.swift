@@ -30,7 +30,7 @@ enum Mistakes {
         Filter.Kind(rawValue: name.lowercased()) ?? namesOfFilters[name.lowercased()]
     }
 
-    /// The filter that an option such as `--resize 300x200` or `--width 300` means.
+    /// Advice on an option that stands for a filter, such as `--resize 300x200` or `--width 300`.
     static func advice(onOptionForFilter name: String, value: String?) -> OptionAdvice? {
         guard let filter = filter(named: name) else { return nil }
         if let value, let chain = chain(filter, named: name, value) {
@@ -65,7 +65,7 @@ enum Mistakes {
         return isChain(chain) ? chain : nil
     }
 
-    /// The filter without arguments, if it needs none; otherwise the example of the filter.
+    /// The name of a filter that needs no arguments; otherwise the example of the filter.
     private static func plainChain(_ definition: FilterDefinition) -> String {
         isChain(definition.name) ? definition.name : definition.example
     }
@@ -74,7 +74,7 @@ enum Mistakes {
     private static func isChain(_ text: String) -> Bool { (try? [PhotoFilter](parsing: text)) != nil }
 
     /// Advice for a command line with several values in place of a photo list: for photos and folders, the command that
-    /// develops them; for a list and a folder without `-o`, the option. Otherwise nil.
+    /// develops them; for a list and a folder without `-o`, the option `-o`. Otherwise nil.
     static func advice(onLists values: [String], options: [String]) -> String? {
         if values.count == 2, !isPhoto(values[0]), !isPhoto(values[1]), output(of: options) == nil {
             return "to name the output folder: -o \(ShellWord.quoted(values[1]))"
@@ -98,8 +98,8 @@ enum Mistakes {
     /// The command line of `darkroom develop` for these photos, with these options if `develop` accepts them.
     private static func developCommand(_ photos: [String], options: [String], output: String? = nil) -> String {
         var options = options
-        // `develop` does not have all options of `run`. If it rejects one of them, the advice contains only the output
-        // folder.
+        // `develop` does not have all options of `run`. If `develop` rejects one of the options, the advice contains
+        // only the output folder.
         if (try? DevelopCommand.parse(photos + options)) == nil {
             options = ["-o", output ?? self.output(of: options) ?? "<folder>"]
         }

@@ -2,14 +2,14 @@ import DarkroomImaging
 import DarkroomModel
 import DarkroomRecipes
 
-/// A request to a helper process: develop a photo, or run a custom filter for a photo. The bytes of the photo follow
-/// the request, and after them the bytes of each watermark.
+/// A request to a helper process: develop a photo, or run a custom filter for a photo. After the request, the worker
+/// sends the bytes of the photo, then the bytes of each watermark picture.
 struct HelperJob: Codable {
     /// The custom filter; nil to develop the photo.
     var customFilter: Custom?
     /// The files to make.
     var outputs: [Output] = []
-    /// The pictures of the watermarks, whose files follow the photo.
+    /// The pictures of the watermarks. Their files follow the photo.
     var overlays: [Overlay] = []
     var damage = DamageLevel.tolerate
     var keepsAnimation = false
@@ -23,7 +23,7 @@ struct HelperJob: Codable {
     struct Custom: Codable {
         var name: String
         var arguments: String
-        /// The photo's record. Filters do not need it; URLs may contain secrets.
+        /// The photo's record. Only custom filters receive a record, because URLs may contain secrets.
         var index: Int
         var photo: String
         var url: String
@@ -39,9 +39,9 @@ struct HelperJob: Codable {
     }
 
     struct Overlay: Codable {
-        /// The watermarks that have this picture, at least one.
+        /// The watermark filters that use this picture, at least one.
         var filters: [String]
-        /// The size of the file.
+        /// The size of the file in bytes.
         var bytes: Int
     }
 
@@ -79,7 +79,7 @@ struct HelperJob: Codable {
         return photo + job.overlays.flatMap { files[$0.filters[0]] ?? [] }
     }
 
-    /// The photo and the options in a request and its bytes.
+    /// Reads the photo and the options from a request and the bytes after the request.
     /// - Throws: `ChainSyntaxError` if the helper has another version than the worker and does not know a filter.
     func development(_ bytes: [UInt8]) throws -> (photo: [UInt8], options: DevelopOptions) {
         var options = DevelopOptions(
@@ -104,25 +104,26 @@ struct HelperJob: Codable {
 
 /// The first message of a helper, sent when the helper is confined.
 struct HelperGreeting: Codable {
-    /// Which layer of the confinement failed although the kernel supports it, and why. The process then ends.
+    /// The layer of the confinement that failed although the kernel supports it, and the reason. If there is a problem,
+    /// the process ends after the greeting.
     var problem: String?
     /// Whether another start may succeed, for example after a lack of memory.
     var mayPass = true
 }
 
-/// The answer of a helper. The bytes of the files follow it.
+/// The answer of a helper. The bytes of the files follow the answer.
 struct HelperAnswer: Codable {
     /// The longest ``detail``, in Unicode scalars.
     static let maxDetail = 1000
 
-    /// The number of pixels of the current photo. It is sent in a separate message before the answer. A helper may send
+    /// The number of pixels of the current photo, sent in a separate message before the answer. A helper may send
     /// several such messages for a photo, each with a larger number.
     var pixels: Int?
     /// The files that filters have produced; nil for a custom filter.
     var files: [File]?
-    /// The defects of the photo that did not fail it.
+    /// The tolerated defects of the photo.
     var note: String?
-    /// Why the photo failed: the word of a ``FailureReason``.
+    /// The reason why the photo failed, as the word of a ``FailureReason``.
     var reason: String?
     var detail: String?
 
@@ -137,7 +138,7 @@ struct HelperAnswer: Codable {
     /// The valid widths and heights in pixels.
     private static let sides = 1...Int(Int32.max)
 
-    /// The files of this answer and the bytes after it; nil if a number is out of bounds.
+    /// Reads the files from this answer and the bytes after the answer; nil if a number is out of bounds.
     func products(_ bytes: [UInt8], count: Int) -> [PhotoProduct]? {
         guard let files, files.count == count else { return nil }
         var products: [PhotoProduct] = []

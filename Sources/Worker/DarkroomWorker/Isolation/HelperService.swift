@@ -28,13 +28,14 @@ struct HelperService {
 
     /// Confines this process to the files and system calls that it needs to develop photos, as far as the kernel
     /// supports the confinement (see `doctor`).
-    /// - Returns: the greeting for the worker. It contains a problem if a layer failed although the kernel supports it.
+    /// - Returns: the greeting for the worker. The greeting contains a problem if a layer failed although the kernel
+    ///   supports this layer.
     private func confine() -> HelperGreeting {
         csystem_offer_to_memory_killer()
         csystem_hide_process()
         if csystem_confine_files() < 0 { return Self.problem("Landlock", "files") }
-        // Libraries load files such as the plug-ins of libheif when they are first used. This call makes them do so
-        // now, before system calls are restricted.
+        // Libraries load files such as the plug-ins of libheif at their first use. This call makes the libraries load
+        // such files before system calls are restricted.
         _ = Imaging.canSave(.avif)
         if csystem_confine_calls() < 0 { return Self.problem("seccomp", "system calls") }
         return HelperGreeting()
@@ -90,7 +91,7 @@ struct HelperService {
                     height: product.picture?.height ?? 0, bytes: product.byteCount, lostGainMap: product.lostGainMap)
             }
         }
-        // If the answer cannot be sent, the worker has ended. Then the next read fails and ends this process.
+        // If the answer cannot be sent, the worker has ended. In that case the next read fails, and this process ends.
         if products.count == 1 {
             products[0].withUnsafeBytes { try? channel.send(header, $0) }
         } else {

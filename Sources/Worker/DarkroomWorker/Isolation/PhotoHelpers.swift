@@ -15,7 +15,7 @@ package final class PhotoHelpers: Sendable {
 
     /// - Parameters:
     ///   - program: the path of the program of the helpers, by default this program.
-    ///   - arguments: the arguments of a helper; the first is its name.
+    ///   - arguments: the arguments of a helper; the first is the name of the program.
     ///   - variables: the names of the environment variables that a helper receives.
     ///   - photoTimeout: the CPU time limit for a photo of up to 20 million pixels.
     package init(
@@ -78,7 +78,8 @@ package final class PhotoHelpers: Sendable {
             case .answered(let answer, let bytes):
                 guard let word = answer.reason else { return ProcessUse((answer, bytes)) }
                 let reason = FailureReason(word: word) ?? .other
-                // A helper is not used again after a failed photo, which may have damaged its state.
+                // A helper is not used again after a failed photo, because the photo may have damaged the state of the
+                // helper.
                 return ProcessUse(
                     failure: .init(reason: reason, detail: HelperAnswer.cut(answer.detail ?? "")),
                     mayBeOfEarlierPhotos: reason == .outOfMemory)
@@ -122,7 +123,7 @@ package final class PhotoHelpers: Sendable {
 
     /// If a library can be stopped, the helper stops the photo at the limit and returns a better message than the
     /// worker could. Therefore the worker stops the helper only 2 s after the limit. The elapsed time is also limited,
-    /// because a helper may receive no CPU time.
+    /// because the system may give a helper no CPU time.
     private func time(_ limits: DevelopOptions) -> (Int) -> (processor: Duration, clock: Duration) {
         { pixels in
             // Photos that are never in memory as a whole take less time per pixel.

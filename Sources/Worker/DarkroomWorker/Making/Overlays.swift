@@ -7,7 +7,7 @@ import Foundation
 
 /// The pictures of the watermarks in the chains of a batch.
 package enum Overlays {
-    /// Why a picture cannot be used.
+    /// The reason why a picture cannot be used.
     package struct Failure: Error, CustomStringConvertible {
         /// The rendition with the watermark; empty if the batch has no renditions.
         package let rendition: String
@@ -23,14 +23,14 @@ package enum Overlays {
 
     /// The largest file of a watermark, in bytes.
     private static let maxBytes = 4 << 20
-    /// The largest size of all pictures of a batch, in bytes. The worker keeps them while it has photos of the batch, and
-    /// helper processes get them with each photo.
+    /// The largest size of all pictures of a batch together, in bytes. The worker keeps the pictures while it has
+    /// photos of the batch, and helper processes get the pictures with each photo.
     private static let maxBytesOfBatch = 32 << 20
 
-    /// Loads the picture of each watermark, or renders its text. Watermarks with the same picture share its memory.
-    /// Blocks.
+    /// Loads the picture of each watermark, or renders the text of the watermark. Watermarks with the same picture
+    /// share memory. Blocks.
     /// - Parameter folder: returns a trusted folder that contains the file at an absolute path.
-    /// - Returns: files, by the filter.
+    /// - Returns: the picture files, keyed by filter.
     package static func load(
         for renditions: [PhotoRendition], below folder: (_ path: String) throws -> String
     ) throws -> [Filter: [UInt8]] {
@@ -90,7 +90,7 @@ package enum Overlays {
     }
 }
 
-/// What the picture of a watermark is made from.
+/// The source of the picture of a watermark.
 enum OverlaySource: Hashable {
     case file(String)
     case text(String, font: String?, colour: Colour)

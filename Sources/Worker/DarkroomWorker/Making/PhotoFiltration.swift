@@ -23,8 +23,8 @@ struct PhotoFiltration {
 
     /// Develops and stores the photo. Blocks until the files are stored. Call it on a thread of the filtration queue.
     /// - Parameter maker: makes the files.
-    /// - Returns: nil if the photo was cancelled, is no longer wanted, or will be started again. No file is left. A photo
-    ///   whose bytes in the folder of originals cannot be decoded starts again with a download.
+    /// - Returns: nil if the photo was cancelled, is no longer wanted, or will be started again. In these cases, no
+    ///   file is left. A photo whose bytes in the folder of originals cannot be decoded starts again with a download.
     func run(_ maker: PhotoMaker) -> PhotoOutcome? {
         guard !photo.cancellation.isCancelled else { return nil }
         let clock = ContinuousClock()
@@ -75,10 +75,11 @@ struct PhotoFiltration {
         return outcome
     }
 
-    /// The outcome of a photo whose bytes cannot be made into its files. Bytes that cannot be decoded are removed from the
-    /// folder of originals, except kept bytes that another batch may have used, if another download gives other bytes.
-    /// - Returns: nil if kept bytes cannot be decoded. Then the photo starts again with a download, because the kept bytes
-    ///   may be an error page, or a part of the photo, that the server has sent only once.
+    /// The outcome of a photo that cannot be developed from its bytes. Removes bytes that cannot be decoded from the
+    /// folder of originals. Exception: if a new download gives other bytes, kept bytes of a picture stay, because
+    /// another batch may have used them.
+    /// - Returns: nil if kept bytes cannot be decoded. In this case, the photo starts again with a download, because
+    ///   the kept bytes may be an error page, or a part of the photo, that the server has sent only once.
     private func undecoded(_ reason: FailureReason, _ detail: String) -> PhotoOutcome? {
         var outcome = failure(reason, detail)
         guard outcome.line.original != nil, let originals = photo.context.originals else { return outcome }
@@ -120,20 +121,21 @@ struct PhotoFiltration {
     }
 
     /// Runs `body`, which makes storage calls.
-    /// - Returns: nil if `body` returned nil, or if the photo will be started again because of its error.
+    /// - Returns: nil if `body` returned nil, or if the photo will be started again because of the error of `body`.
     private func storing<Value>(_ body: () throws(StorageFault) -> Value?) throws(StorageFault) -> Value? {
         try fileCalls.run(for: photo.operation) { () throws(StorageFault) in
             do throws(StorageFault) {
                 return try body()
             } catch {
-                // This is a part of the call, because `isWaitedFor` may also access the storage.
+                // This check is a part of the call, because `isWaitedFor` may also access the storage.
                 guard isWaitedFor(error) else { throw error }
                 return nil
             }
         }
     }
 
-    /// The outcome of a photo whose download failed. If kept bytes could not be decoded before, that is the reason.
+    /// The outcome of a photo whose download failed. If kept bytes could not be decoded before, the outcome has the
+    /// failure reason of the kept bytes.
     static func failure(_ photo: RunningPhoto, _ reason: FailureReason, _ error: TransferError) -> PhotoOutcome {
         let kept = photo.context.originals?.takeUnusable(photo.record.index)
         let detail = kept?.detail(after: reason, error.detail) ?? error.detail

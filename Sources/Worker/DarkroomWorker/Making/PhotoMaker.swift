@@ -11,15 +11,15 @@ package struct PhotoMaker: Sendable {
 
     /// - Parameters:
     ///   - helpers: the helper processes; nil makes everything in this process.
-    ///   - isolatesEverything: whether everything that can run in a helper process does so; otherwise only decoders
-    ///     and encoders that cannot be stopped.
+    ///   - isolatesEverything: whether everything that can run in a helper process does so; otherwise only decoders and
+    ///     encoders that cannot be stopped run in a helper process.
     package init(_ recipe: PhotoRecipe, helpers: PhotoHelpers? = nil, isolatesEverything: Bool = false) {
         self.recipe = recipe
         self.helpers = helpers
         self.isolatesEverything = isolatesEverything
     }
 
-    /// Makes a file for each rendition of the recipe, in their order. Blocks.
+    /// Makes a file for each rendition of the recipe, in the order of the renditions. Blocks.
     /// - Parameters:
     ///   - record: the photo, for custom filters.
     ///   - isCancelled: called often, on any thread.

@@ -21,7 +21,7 @@ package struct PhotoProduct: Sendable {
     }
 
     private let content: Content
-    /// The extension of the file, without the dot.
+    /// The file name extension, without the dot.
     package let ending: String
     /// Nil if the file was made by a custom filter.
     package let picture: Picture?
@@ -31,7 +31,7 @@ package struct PhotoProduct: Sendable {
     /// Whether the photo has a gain map, and this file does not.
     package var lostGainMap = false
 
-    /// Why no file was made. The reason is nil if the photo was cancelled.
+    /// The failure to make a file. ``reason`` is nil if the photo was cancelled.
     package struct Failure: Error, CustomStringConvertible {
         package let reason: FailureReason?
         package let detail: String
@@ -57,7 +57,7 @@ package struct PhotoProduct: Sendable {
                 ? self : Failure(reason: reason, detail: "rendition \(rendition): \(detail)", summary: summary)
         }
 
-        /// The failure to read what a custom filter has printed.
+        /// The failure to develop the result of a custom filter.
         func of(resultOf filter: PhotoFilter.Custom) -> Failure {
             reason == nil
                 ? self
@@ -108,7 +108,7 @@ package struct PhotoProduct: Sendable {
         }
     }
 
-    /// The bytes of the file, copied if they do not belong to an array.
+    /// The bytes of the file, copied if they are not in an array already.
     var bytes: [UInt8] {
         switch content {
         case .image(let image): image.withUnsafeBytes { Array($0) }

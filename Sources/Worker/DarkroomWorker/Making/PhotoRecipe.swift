@@ -8,7 +8,7 @@ package struct PhotoRecipe: Sendable {
     package var renditions: [PhotoRendition]
     /// The limits and the decoding of the photos. The outputs of these options are not used.
     package var limits: DevelopOptions
-    /// The custom filters of the renditions, by name.
+    /// The custom filters of the renditions, keyed by name.
     var customFilters: [String: CustomFilterCode] = [:]
     /// The batch, for custom filters; nil if the photos are not of a batch.
     var batch: BatchID?
@@ -45,7 +45,7 @@ enum CustomFilterCode: Sendable {
 }
 
 extension PhotoRendition {
-    /// A part of the filters that runs at once.
+    /// A part of the filter chain that runs in one step.
     enum Stage: Equatable {
         /// Decodes the bytes, applies filters, and encodes the result.
         case develop(ImageOutput)
@@ -54,15 +54,15 @@ extension PhotoRendition {
     }
 
     /// The encoding of the photo that a custom filter gets: lossless, and fast.
-    /// - Parameter isClean: whether the file contains pixels only. Metadata is from a stranger, and may attack the program
-    ///   that reads it. Without metadata, a photo that is already a PNG file is encoded again.
+    /// - Parameter isClean: whether the file contains pixels only. Metadata is untrusted, and may attack the program
+    ///   that reads it. To remove metadata, a photo that is already a PNG file is encoded again.
     private func between(isClean: Bool) -> PhotoEncoding {
         var settings = PhotoEncoding()
         settings.format = .fixed(.png)
         settings.effort = 0
         settings.hdr = encoding.hdr
         if isClean {
-            // The colour profile is metadata, too. Programs take a file without a profile for sRGB, so the pixels are
+            // The colour profile is metadata, too. Programs treat a file without a profile as sRGB, so the pixels are
             // converted to sRGB.
             settings.metadata = MetadataSelection.none
             settings.srgb = true
@@ -70,8 +70,8 @@ extension PhotoRendition {
         return settings
     }
 
-    /// The stages of the filters, at least one. The result of a custom filter at the end is kept as it is,
-    /// unless the rendition has settings for its encoding.
+    /// The stages of the filters, at least one. The result of a custom filter at the end of the chain is kept
+    /// unchanged, unless the rendition has encoding settings.
     /// - Parameter takesPNG: whether a custom filter gets only PNG files that this program has encoded.
     func stages(_ takesPNG: (PhotoFilter.Custom) -> Bool) -> [Stage] {
         var stages: [Stage] = []
