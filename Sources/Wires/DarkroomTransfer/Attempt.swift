@@ -18,7 +18,7 @@ final class Attempt: Sendable {
         var countsForHost = true
         /// Whether the server uses HTTP/2; nil if there was no response.
         var isMultiplexed: Bool?
-        /// The requests of the attempt, including the requests before the redirects.
+        /// The requests of the attempt, including the requests that were redirected.
         var way: [RequestStop] = []
         /// Whether a request in ``way`` went to an address of the public internet.
         var hasBeenPublic = false

@@ -45,7 +45,7 @@ package final class TransferEngine: Sendable {
     /// tried again (`TransferConfiguration.retries`). After `shutdown()`, the completion receives `.cancelled` on the
     /// calling thread before this call returns.
     /// - Parameters:
-    ///   - history: the earlier attempts of another transfer of the URL, which the new transfer continues.
+    ///   - history: the attempts of an earlier transfer of the same URL, if the new transfer continues that transfer.
     ///   - makeHeaders: makes further headers for each request to the server of `url`.
     @discardableResult
     package func start(

@@ -243,7 +243,8 @@ extension WorkerState {
         if isIdling == true { mayWantMore = true }
     }
 
-    /// The lowest rank whose downloads may send requests, because there will be room for their bodies.
+    /// Downloads of this rank and of higher ranks may send requests, because there will be room for the bodies of the
+    /// responses.
     /// - Parameter current: the lowest rank until now. Lower ranks are opened only while an eighth of each limit is
     ///   free.
     func openRank(_ current: Int) -> Int {

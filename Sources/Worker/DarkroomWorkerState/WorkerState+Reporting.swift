@@ -56,11 +56,12 @@ extension WorkerState {
 
     /// The operations to release. None of their photos starts after this call.
     /// - Operations that do not run in this worker.
-    /// - Idle operations of cancelled batches and of a stopping worker, once all changes are reported.
-    /// - Idle operations that are held, once all changes are reported. If they have downloaded bytes, they are released
-    ///   only after a while, or when other operations need the memory.
-    /// - Idle operations whose output has not been writable for some time, even if they have unreported changes.
-    ///   Another worker runs their photos again and replaces the files.
+    /// - Operations without running photos, once all their changes are reported: those of cancelled batches, and all of a
+    ///   stopping worker.
+    /// - Operations without running photos that are held, once all their changes are reported. If they have downloaded
+    ///   bytes, they are released only after a while, or when other operations need the memory.
+    /// - Operations without running photos whose output has not been writable for some time, even if they have
+    ///   unreported changes. Another worker runs their photos again and replaces the files.
     /// - Operations of which all photos wait for long, once all changes are reported (``deferrals(_:)``).
     /// - Operations that an idle worker can take (``shareOperations()``).
     /// - All operations of an aborting worker. Files that are being renamed may still get their final names.

@@ -130,7 +130,7 @@ extension Remediable {
 extension RemedyWording {
     package func text(_ problem: any Remediable) -> String { sentence(problem.problem, problem.remedies) }
 
-    /// The text of an error. Its remedies, if it has any, have the wording of this surface.
+    /// The text of an error, with the remedies of the error in the words of this surface.
     package func text(of error: any Error) -> String {
         (error as? any Remediable).map { text($0) } ?? "\(error)"
     }

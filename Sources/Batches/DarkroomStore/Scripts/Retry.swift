@@ -36,7 +36,7 @@ package enum RetryReply: Sendable, Equatable, ScriptReplyDecodable {
     /// the next step begins (nil after the last step).
     case retried(photos: Int, notKept: Int, next: Int?)
     case cancelled
-    /// The dependents of the batch are being released: try again.
+    /// The batches that wait for this batch are being made ready: try again.
     case busy
     /// Another batch has taken the output folder. Nothing was done.
     case outputTaken(by: BatchID)

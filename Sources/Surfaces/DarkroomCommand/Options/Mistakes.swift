@@ -9,9 +9,9 @@ import Foundation
 /// Advice on mistakes that users of other programs may make: a filter as a command or as an option, and photos in place
 /// of a photo list.
 enum Mistakes {
-    /// Names that users may try for the number of photos that are developed at a time.
+    /// Names that users may try for the option with the number of photos that are developed at a time.
     static let namesOfParallelWork = ["j", "jobs", "threads", "parallel", "concurrency", "processes"]
-    /// Names that users may try for the output folder.
+    /// Names that users may try for the option of the output folder.
     static let namesOfOutput = [
         "out", "output-dir", "output-folder", "outdir", "out-dir", "dir", "directory", "folder", "dest", "destination",
         "target",

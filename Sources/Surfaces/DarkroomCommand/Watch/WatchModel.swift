@@ -155,7 +155,8 @@ struct WatchModel {
         return BatchPicture(batch, snapshot, rates: rates[batch.id] ?? Rates(), width: width).lines(height: height)
     }
 
-    /// The last lines: an outage, and a question or a notice; otherwise the keys.
+    /// The last lines of the screen: first the outage of Redis, if there is one; then a question, a notice, or the keys
+    /// that the user can press.
     private func footer(width: Int, at time: ContinuousClock.Instant) -> [StyledLine] {
         var lines: [StyledLine] = []
         if let outage {

@@ -252,7 +252,7 @@ private struct HubTurns {
 
     /// The problems of the watched batches, at most a second old. Reads only the workers that have sent a message since
     /// the last call.
-    /// - Parameter id: a batch that is being watched from now on.
+    /// - Parameter id: the id of a batch that is watched from now on.
     mutating func problems(in store: BatchStore, and id: BatchID) throws(StoreError) -> BatchProblems {
         // Many pages may be opened at the same time.
         let longest = problems?.of.contains(id) == false ? Duration.milliseconds(100) : .seconds(1)

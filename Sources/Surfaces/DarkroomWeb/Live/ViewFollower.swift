@@ -4,8 +4,8 @@ import DarkroomStore
 
 /// Lets the focus of batches follow the photos that a page shows, so that these photos run first.
 ///
-/// A separate thread sets the focus, so that pages do not wait for it. If a page moves faster than the focus is set,
-/// only the last position counts.
+/// A separate thread sets the focus, so that pages do not wait for it. If a page is scrolled again before the focus is
+/// set, only its last position is used.
 final class ViewFollower: Sendable {
     private struct Followed {
         /// The photos that run first; nil if the page has left.

@@ -3,7 +3,8 @@ import DarkroomHTTP
 /// A path of the server, and the function that answers the requests for it.
 struct Route: Sendable {
     enum Access: Sendable {
-        /// All clients; Host, Origin and address are not checked: for probes of service managers.
+        /// All clients. Host, Origin and the client's address are not checked, so that service managers can use the
+        /// path for health checks.
         case probes
         /// Everybody, for example to log in.
         case everybody

@@ -1,7 +1,7 @@
 import DarkroomConcurrency
 import DarkroomModel
 
-/// The photos that have no thumbnail, so that a page with such photos does not cost a decoding at each visit.
+/// The photos of which no thumbnail could be made. They are not decoded again at each visit of a page.
 final class ThumbnailFailures: Sendable {
     private struct State {
         var problems: [String: (problem: Problem, until: ContinuousClock.Instant?)] = [:]

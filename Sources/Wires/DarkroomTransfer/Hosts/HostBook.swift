@@ -98,7 +98,7 @@ struct HostBook<Element: AnyObject> {
     /// For each rank, the hosts that may begin an element of this rank. A host that may no longer begin an element is
     /// removed when it becomes the first. The first host is next.
     private var ready: [Rank: ArraySlice<String>] = [:]
-    /// The hosts that may begin an element at a later time.
+    /// The hosts whose next element may begin only at a later time.
     private var timed = Timeline<String>()
     /// The hosts in the order in which they became idle, including hosts that are no longer idle.
     private var idle: ArraySlice<(since: ContinuousClock.Instant, host: String)> = []

@@ -33,7 +33,7 @@ struct RequestPace {
     /// The pace after the first refusal of a host.
     /// - Parameters:
     ///   - rate: a rate of all workers together that is probably allowed, in requests per second.
-    ///   - part: the part of the rate that this worker has.
+    ///   - part: the fraction of this rate that this worker may use.
     ///   - resume: the time from which requests may be sent again.
     init(rate: Double, part: Double = 1, resume: ContinuousClock.Instant) {
         (self.rate, rateBefore) = (rate, rate)
@@ -50,7 +50,7 @@ struct RequestPace {
 
     mutating func began(_ now: ContinuousClock.Instant) { last = max(next, now) }
 
-    /// Sets the part of the rate that this worker has.
+    /// Sets the fraction of the rate that this worker may use.
     mutating func setPart(_ new: Double, _ now: ContinuousClock.Instant) {
         // If the worker shares the host with other workers, its first request waits for one interval.
         if new < 1, last == nil { last = max(resume, now) }

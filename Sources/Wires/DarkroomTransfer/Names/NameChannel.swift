@@ -58,8 +58,8 @@ final class NameChannel {
 
     /// Whether further names may be asked for.
     var isOpen: Bool { asked < Self.limit }
-    /// Whether all names are answered, and no further names may be asked for. If so, the channel may be released, but
-    /// not while c-ares calls a completion.
+    /// Whether all questions are answered and the channel accepts no more questions. If so, the channel may be
+    /// released, but not while c-ares calls a completion.
     var isDone: Bool { !isOpen && running == 0 }
 
     /// Asks for the addresses of `name`. The completion is called exactly once, maybe before this method returns. Its

@@ -6,7 +6,7 @@ import Glibc
 /// Only one thread may use a resolver. This thread must call ``run()`` when ``descriptor`` is readable or
 /// ``nextTimeout`` has passed.
 final class NameResolver {
-    /// The largest number of addresses of a name that are used. A name may have hundreds of addresses.
+    /// The maximum number of addresses that are used for one name. A name may have hundreds of addresses.
     static let maxAddresses = 16
     /// The largest number of questions that name servers answer at the same time.
     static let maxQuestions = 64

@@ -179,7 +179,7 @@ struct BinaryPropertyList {
     }
 
     /// Calls `body` with the trimmed text of an object. If the object is not a text, `body` gets a description of the
-    /// object, which is not a valid URL.
+    /// object. The description is not a valid URL, so the photo fails with it.
     private func withURL(_ number: Int, _ body: (UnsafeRawBufferPointer) -> Void) throws(Problem) {
         let object = try object(number)
         var what: String
