@@ -85,7 +85,8 @@ import Testing
         ("status --namespace a/b", "--namespace \"a/b\": letters, digits"),
         ("worker --per-host some", "--per-host \"some\": write auto, or a number such as 6"),
         ("worker --rate 0/s", "--rate \"0/s\": write a number of requests and a unit, such as 10/s, 30/m or 100/h"),
-        ("worker --rate-total 100000/s", "--rate-total 100000/s: at most 10000/s"),
+        ("worker --rate-total 100000/s", "--rate-total \"100000/s\": from 1 in 1,000 s to 10,000/s"),
+        ("worker --rate 1/h", "--rate \"1/h\": from 1 in 1,000 s to 10,000/s"),
         ("worker --rate 10", "--rate \"10\": write a number of requests and a unit, such as 10/s, 30/m or 100/h"),
         ("worker --name-servers dns.example", "--name-servers \"dns.example\": write an address"),
         ("doctor --max-download 1000000TiB", "--max-download 1024000000GiB: at most 1024GiB"),
@@ -334,14 +335,25 @@ import Testing
             worker --downloads 3 --filtrations 2 --grace 1s --outputs-under / --per-host 4 --connect-timeout 2s \
             --stall-timeout 3s --min-rate 2KiB --timeout 4m --max-download 5MiB --max-pixels 7M --max-redirects 1 --retries 0 \
             --header Accept:x --user-agent me --allow-private --files-under /usr/./lib --connect-to ::[::1]:8080 \
-            --skip-opted-out --http1 --proxy http://a:b@127.0.0.1:3128 --ca \(certificates.authority)
+            --skip-opted-out --http1 --proxy http://a:b@127.0.0.1:3128 --ca \(certificates.authority) --rate 5/s \
+            --rate-total 60/m --patience 6s --retry-for 7s --name-servers 192.0.2.53 --allow-networks 10.0.0.0/8 \
+            --allow-hosts *.example --deny-hosts bad.example
             """
         let command = try #require(
             try DarkroomProgram.parseAsRoot(line.split(separator: " ").map(String.init)) as? WorkerCommand)
         let worker = try command.workerConfiguration()
         #expect(worker.downloads == 3 && worker.filtrations == 2 && worker.gracePeriod == .seconds(1))
         #expect(worker.outputFolders == ["/"] && worker.maxPixels == 7_000_000)
+        let (rules, standard) = (Mirror(reflecting: worker.downloadRules), Mirror(reflecting: DownloadRules()))
+        for (rule, standard) in zip(rules.children, standard.children) {
+            #expect("\(rule.value)" != "\(standard.value)", "no option sets \(rule.label ?? "")")
+        }
         let transfer = try worker.downloadRules.transferConfiguration()
+        #expect(transfer.rate == 5 && transfer.totalRate == 1)
+        #expect(transfer.patience == .seconds(6) && transfer.retryTime == .seconds(7))
+        #expect(transfer.nameServers == "192.0.2.53" && transfer.allowedNetworks.map(\.description) == ["10.0.0.0/8"])
+        #expect(transfer.allowedHosts.map(\.description) == ["*.example"])
+        #expect(transfer.deniedHosts.map(\.description) == ["bad.example"])
         #expect(transfer.perHost == 4 && transfer.connectTimeout == .seconds(2))
         #expect(transfer.stallTimeout == .seconds(3) && transfer.timeout == .seconds(240))
         #expect(transfer.minBytesPerSecond == 2048)

@@ -28,6 +28,7 @@ import Testing
             (.resize(within: 0, by: 600), #"filter resize, character 8: size "0": "#),
             (.custom("a.b"), "character 1: a custom filter is x: and a name of 1 to 64 letters"),
             (.custom("a", arguments: "\u{1}"), "character 5: a control character"),
+            (.custom("a sepia"), "character 1: a custom filter is x: and a name of 1 to 64 letters"),
             (PhotoFilter("sepai"), #"character 1: there is no filter "sepai"; did you mean sepia?"#),
             (PhotoFilter(""), "character 1: no filter; write none for an empty chain"),
             (PhotoFilter("sepia; flip"), #"character 6: a ";" in a filter chain"#),
@@ -35,6 +36,31 @@ import Testing
     func invalidFilterIsRefusedWhenItIsChecked(filter: PhotoFilter, problem: String) {
         let error = expectError(ChainSyntaxError.self) { try [filter].checked() }
         #expect(error?.description.hasPrefix(problem) == true, "\(error?.description ?? "")")
+    }
+
+    /// A program may pass a text of a stranger to a custom filter.
+    @Test func noPartOfLongArgumentsBecomesAnotherFilter() {
+        let arguments = "b x:other watermark=image:/etc/secret.png " + String(repeating: "c", count: 4096)
+        let filters = [PhotoFilter.custom("stamp", arguments: arguments)]
+        #expect(expectError(ChainSyntaxError.self) { try filters.checked() }?.problem.contains("4096") == true)
+    }
+
+    @Test(arguments: ["/a\tb/logo.png", "/a\nb/logo.png", "/a\u{2028}/logo.png", " ", ""])
+    func changedArgumentIsChecked(path: String) throws {
+        let filter = try Filter(parsing: "watermark=image:logo.png").with("image", path)
+        _ = expectError(ChainSyntaxError.self) { try [filter].checked() }
+        _ = expectError(ChainSyntaxError.self) { try [PhotoRendition("small", filters: [filter])].checked() }
+    }
+
+    /// A valid filter is not parsed again when it is checked, so its text must be that of the same filter.
+    @Test(
+        arguments: [
+            .sepia(intensity: -0.0), .sepia(intensity: 1e-9), .tiltShift(radius: 100), .resize(within: 65_535, by: 1),
+            .custom("a", arguments: #"a "b" \;"#), PhotoFilter("watermark=image:\"/a, b: c.png\""),
+        ] as [PhotoFilter])
+    func textOfAValidFilterIsThatFilter(filter: PhotoFilter) throws {
+        #expect(filter.isValid)
+        #expect(try [PhotoFilter](parsing: filter.description) == [filter])
     }
 
     @Test func textOfSeveralFiltersBecomesSeveralFilters() throws {

@@ -1,8 +1,8 @@
 import DarkroomRecipes
 
 extension BatchOptions {
-    /// The files that are made of each photo, at least one, each with all settings of its encoding. Without renditions,
-    /// the result is one rendition with an empty name.
+    /// The files that are made of each photo, at least one. Settings that a rendition does not give have the values of
+    /// the encoding of the batch. Without renditions, the result is one rendition with an empty name.
     /// - Throws: ``ChainSyntaxError`` if a filter, a rendition or the encoding is invalid.
     package func completeRenditions() throws(ChainSyntaxError) -> [PhotoRendition] {
         let encoding = try encoding.checked()

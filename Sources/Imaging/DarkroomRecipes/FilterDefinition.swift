@@ -26,10 +26,5 @@ package struct FilterDefinition: Sendable {
         self.rule = rule
     }
 
-    /// Whether each argument is in the range of its parameter.
-    func accepts(_ arguments: [String: ParameterValue]) -> Bool {
-        arguments.allSatisfy { name, value in parameter(name)?.kind.contains(value) == true }
-    }
-
     func parameter(_ name: String) -> FilterParameter? { parameters.first { $0.name == name } }
 }

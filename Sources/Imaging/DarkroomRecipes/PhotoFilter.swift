@@ -55,8 +55,7 @@ public struct PhotoFilter: Sendable, Hashable {
 
     /// Creates a filter from arguments. If an argument is out of its range, the check of the list rejects the filter.
     init(_ kind: Filter.Kind, _ arguments: [String: ParameterValue]) {
-        let filter = Filter(kind, given: arguments)
-        content = kind.definition.accepts(arguments) ? .builtIn(filter) : .text(filter.description)
+        self.init(Filter(kind, given: arguments).description)
     }
 
     /// Blends each photo with a sepia version of it. Alpha is unchanged. See
@@ -89,7 +88,9 @@ public struct PhotoFilter: Sendable, Hashable {
     ///     invalid name or text is rejected when the batch is submitted.
     public static func custom(_ name: String, arguments: String = "") -> PhotoFilter {
         guard Custom.isName(name), Custom.areArguments(arguments) else {
-            return PhotoFilter(unreadable: Custom.prefix + name + (arguments.isEmpty ? "" : "=" + arguments))
+            // In quotes, no part of the text can become another filter.
+            let text = [name, arguments].filter { !$0.isEmpty }.map(QuotedText.canonicalArguments)
+            return PhotoFilter(unreadable: Custom.prefix + text.joined(separator: "="))
         }
         return PhotoFilter(Custom(name: name, arguments: arguments))
     }
@@ -106,7 +107,8 @@ public struct PhotoFilter: Sendable, Hashable {
 
 extension PhotoFilter: CustomStringConvertible {
     /// The filter as text on the command line and in Redis, for example `sepia=0.8` or `resize=800x600,inside`. Numbers
-    /// have their shortest form, and default values are omitted. An invalid text is returned unchanged.
+    /// have their shortest form. After the first argument, arguments with their default values are omitted. An invalid
+    /// text is returned unchanged.
     public var description: String {
         switch content {
         case .builtIn(let filter): filter.description

@@ -85,18 +85,6 @@ extension ValueKind {
         }
     }
 
-    /// Whether a value that the parser has not created is of this kind and in the range of this kind.
-    func contains(_ value: ParameterValue) -> Bool {
-        switch (self, value) {
-        case (.number(let range, _, let step), .number(let number)): range.contains(number) && step.contains(number)
-        case (.size, .size(let size)): [size.width, size.height].compactMap { $0 }.allSatisfy(Self.sides.contains)
-        case (.text(let maxScalars), .text(let text)): (1...maxScalars).contains(text.unicodeScalars.count)
-        // Values of these kinds are in range, because only the parser creates such values.
-        case (.numbers, _), (.flag, _), (.choice, _), (.colour, _), (.area, _), (.ratio, _), (.point, _): true
-        case (.number, _), (.size, _), (.text, _): false
-        }
-    }
-
     // MARK: - Numbers
 
     static func parseNumber(

@@ -42,7 +42,7 @@ struct EventMessage {
             } catch {
                 return nil
             }
-            return found
+            return scanner.peek() == nil ? found : nil
         }
     }
 

@@ -43,5 +43,6 @@ struct RequestRate: ExpressibleByArgument, Equatable {
         else { throw InvalidValue("write a number of requests and a unit, such as 10/s, 30/m or 100/h") }
         argumentText = argument
         perSecond = count / seconds
+        guard (0.001...10_000).contains(perSecond) else { throw InvalidValue("from 1 in 1,000 s to 10,000/s") }
     }
 }

@@ -78,6 +78,10 @@ final class BatchContext: Sendable {
         _ id: BatchID, _ options: BatchOptions, _ configuration: PhotoWorkerConfiguration,
         _ willAccess: (_ location: String) -> Void
     ) throws -> PhotoRecipe {
+        // The formats come first, because the files of watermarks may be on a file system that does not answer.
+        if let problem = Imaging.problem(saving: try options.completeRenditions().flatMap(\.encoding.candidates)) {
+            throw Refusal(.other, problem)
+        }
         var recipe = try PhotoRecipe(
             options, maxPixels: configuration.maxPixels, processorTime: configuration.photoTimeout
         ) { path throws(Refusal) in
@@ -88,9 +92,6 @@ final class BatchContext: Sendable {
             }
             willAccess(folder)
             return folder
-        }
-        if let problem = Imaging.problem(saving: recipe.renditions.flatMap(\.encoding.candidates)) {
-            throw Refusal(.other, problem)
         }
         recipe.batch = id
         for name in Set(recipe.renditions.flatMap(\.filters.customNames)) {

@@ -1,4 +1,5 @@
 import DarkroomFiles
+import DarkroomStorage
 import Foundation
 
 /// A setting of a worker that is not allowed.
@@ -68,6 +69,19 @@ struct SettingCheck {
             let exists = FileManager.default.fileExists(atPath: folder, isDirectory: &isFolder)
             guard Path.isAbsolute(folder), exists, isFolder.boolValue else {
                 throw invalid(name, "\"\(folder)\"", "not the absolute path of an existing folder")
+            }
+        }
+    }
+
+    /// - Throws: ``InvalidSetting`` if a text is not the location of a place or of what contains places; for folders, see
+    ///   ``folders(_:_:)``.
+    func places(_ name: String, _ places: [String]) throws(InvalidSetting) {
+        try folders(name, places.filter(StorageSchemes.isPath))
+        for place in places where !StorageSchemes.isPath(place) {
+            do throws(StorageError) {
+                _ = try StorageSchemes.location(place)
+            } catch {
+                throw invalid(name, "\"\(place)\"", error.problem)
             }
         }
     }

@@ -52,5 +52,5 @@ extension PhotoWorkerConfiguration {
 }
 
 struct InvalidHelper: Error, Equatable, CustomStringConvertible {
-    package let description: String
+    let description: String
 }

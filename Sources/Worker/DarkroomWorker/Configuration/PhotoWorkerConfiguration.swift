@@ -80,7 +80,7 @@ public struct PhotoWorkerConfiguration: Sendable {
         try check.number("commandLimits.memory", commandLimits.memory, in: 16 << 20...1 << 40, SettingNumber.bytes)
         try check.number(
             "commandLimits.time", commandLimits.time, in: .seconds(1)...SettingCheck.year, SettingNumber.duration)
-        try check.folders("outputFolders", outputFolders)
+        try check.places("outputFolders", outputFolders)
         _ = try parsedWebhookHosts
         try downloadRules.check()
     }

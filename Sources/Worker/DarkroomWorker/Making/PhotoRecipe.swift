@@ -4,7 +4,7 @@ import DarkroomRecipes
 
 /// How the photos of a batch are developed.
 package struct PhotoRecipe: Sendable {
-    /// The files that are made of each photo, with complete encodings.
+    /// The files that are made of each photo: see `BatchOptions.completeRenditions()`.
     package var renditions: [PhotoRendition]
     /// The limits and the decoding of the photos. The outputs of these options are not used.
     package var limits: DevelopOptions
@@ -77,14 +77,17 @@ extension PhotoRendition {
         var stages: [Stage] = []
         var group: [Filter] = []
         for filter in filters {
-            group += filter.builtIn.map { [$0] } ?? []
-            guard let custom = filter.custom else { continue }
-            let isClean = takesPNG(custom)
-            if !group.isEmpty || isClean {
-                stages.append(.develop(ImageOutput(filters: group, encoding: between(isClean: isClean))))
+            switch filter.content {
+            case .builtIn(let filter): group.append(filter)
+            case .custom(let custom):
+                let isClean = takesPNG(custom)
+                if !group.isEmpty || isClean {
+                    stages.append(.develop(ImageOutput(filters: group, encoding: between(isClean: isClean))))
+                }
+                group = []
+                stages.append(.custom(custom))
+            case .text(let text): preconditionFailure("a filter that was not checked: \(text)")
             }
-            group = []
-            stages.append(.custom(custom))
         }
         if !hasAnyEnding { stages.append(.develop(ImageOutput(filters: group, encoding: encoding))) }
         return stages
