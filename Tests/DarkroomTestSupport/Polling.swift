@@ -13,6 +13,6 @@ package func waitUntil(
     let deadline = ContinuousClock.now + limit
     while try !condition() {
         try #require(.now < deadline, "not within \(limit): \(awaited())", sourceLocation: location)
-        usleep(2000)  // leaves the processor to the process that is waited for
+        usleep(2000)  // a pause between two polls, which leaves the processor to the awaited process
     }
 }

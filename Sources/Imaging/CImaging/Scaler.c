@@ -150,7 +150,8 @@ VECTORISED static void mean_pixels(const float *row, float *means, const struct 
     }
 }
 
-// Each sum has four parts, so that the CPU can compute the parts at the same time.
+// Computes each sum as four partial sums that do not depend on each other, so that the CPU can add to several at the
+// same time.
 VECTORISED static void scale_pixels(const float *row, float *scaled, const struct axis *axis, size_t count, size_t bands) {
     size_t taps = (size_t)axis->taps;
     const float *weights = axis->weights;

@@ -2,7 +2,7 @@ import ArgumentParsing
 import Darkroom
 import DarkroomText
 
-/// The state of a photo as a word for `--state`.
+/// The values of the option `--state`: the states of photos.
 enum StateWord: String, CaseIterable, ExpressibleByArgument {
     case new, downloaded, filtered, failed, cancelled
 }

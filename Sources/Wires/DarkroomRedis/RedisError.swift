@@ -80,7 +80,7 @@ extension RedisError {
         }
     }
 
-    /// Whether waiting and trying again can help although nobody removes data or changes a setting.
+    /// Whether a later attempt can succeed without a person who removes data or changes a setting.
     package var isPassing: Bool { outlook == .passing }
 
     /// The first words of temporary error replies.

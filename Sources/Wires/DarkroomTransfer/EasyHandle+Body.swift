@@ -145,7 +145,7 @@ extension EasyHandle {
         return false
     }
 
-    /// Adds a part of the decoded body. If this method returns false, the attempt ends.
+    /// Stores a part of the decoded body. Returns false if the body is too wasteful; the download attempt then ends.
     private func keep(_ bytes: UnsafeRawBufferPointer) -> Bool {
         kept += bytes.count
         guard !isTooWasteful else { return false }

@@ -40,7 +40,7 @@ final class CommandFixture: Sendable {
         defer {
             // If the supervisor was killed, init reaps the processes, which takes a moment.
             if operation.style == .process, killsSupervisor {
-                // The failure is recorded.
+                // The error is ignored: `waitUntil` has recorded the failure of the test.
                 try? waitUntil("the processes have ended: \(left())") { left() == [] }
             }
             if operation.style == .process { #expect(left() == []) }
@@ -75,7 +75,7 @@ final class CommandFixture: Sendable {
 
     /// Waits until a process of the command exists whose program is `name`.
     func waitForProcess(_ name: String) {
-        // The failure is recorded.
+        // The error is ignored: `waitUntil` has recorded the failure of the test.
         try? waitUntil("a process \(name) runs: \(left())") { left().contains(name) }
     }
 }

@@ -137,7 +137,7 @@ import Testing
         #expect(throws: Refusal.self) { _ = try context(ids[1], taken: 200).storage.take() }
     }
 
-    /// Claims the only operation, reports state codes of its photos, and releases it.
+    /// Claims the only operation of the batch, reports state codes of its photos, and releases the operation.
     private func releasedClaim(reporting stateCodes: String) throws -> HeldOperation {
         let store = darkroom.store
         guard case .claimed(let claimed) = try store.perform(store.claim(worker: "earlier", number: 1, operations: 1))

@@ -4,9 +4,9 @@ import DarkroomStore
 ///
 /// The window sends operations in order, many of them before the first reply. Redis accepts operations only in order.
 /// If an operation is refused, Redis refuses all operations in flight after it. The window waits for these replies, and
-/// continues with the first operation that Redis does not have yet. After `FULL` (the feed window of the batch is full,
-/// or Redis is out of memory), the window sends only one operation, and doubles this number after every success.
-/// Therefore a retry while Redis accepts nothing costs only one small call.
+/// continues with the first operation that Redis does not have yet. The reply `FULL` means that the feed window of
+/// the batch is full, or that Redis is out of memory. After it, the window sends only one operation, and doubles this
+/// number after every success. Therefore a retry while Redis accepts nothing costs only one small call.
 struct FeedWindow {
     enum Action: Equatable {
         case send(ClosedRange<Int>)

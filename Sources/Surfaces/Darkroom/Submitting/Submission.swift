@@ -46,7 +46,7 @@ public struct Submission: Sendable {
 }
 
 extension Submission {
-    /// The form with ids in place of the names of the batches that must finish first.
+    /// A copy of the form, in which the batches that must finish first are given by their ids in place of their names.
     /// - Throws: ``FieldError`` if a name is not the name of one batch; ``StoreError`` if Redis fails.
     package func resolved(in client: DarkroomClient) throws -> Submission {
         do throws(StoreError) {

@@ -4,7 +4,7 @@ import DarkroomLogging
 import DarkroomRedis
 
 /// Logs when Redis stops answering and when it answers again. Keeps a connection to Redis, so that an outage is logged
-/// even if nobody uses the server.
+/// also while the web server gets no requests.
 struct OutageLog {
     private let subscription: RedisSubscription
 

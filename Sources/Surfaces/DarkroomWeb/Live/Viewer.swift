@@ -13,7 +13,7 @@ final class Viewer: Sendable {
         var isDue = true
     }
 
-    /// The data that were last sent to the page. Used by the thread of the hub only.
+    /// The data that were last sent to the page. Only the thread of the hub uses them.
     private struct Sent {
         var facts: LiveMessage?
         var window: StateWindow?

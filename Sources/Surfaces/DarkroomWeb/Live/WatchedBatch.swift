@@ -1,7 +1,7 @@
 import Darkroom
 import DarkroomStore
 
-/// The data of one batch that its viewers get. Used by the thread of the hub only.
+/// The data of one batch that its viewers get. Only the thread of the hub uses it.
 struct WatchedBatch {
     /// The shortest time between two messages about the batch as a whole, unless its state or a control has changed.
     private static let shortest = Duration.milliseconds(500)

@@ -28,7 +28,8 @@ public struct DownloadRules: Sendable {
     public var maxBytes = 64 << 20
     /// The maximum number of redirects in one download attempt.
     public var maxRedirects = 5
-    /// The maximum number of retries of a photo after temporary failures, except refusals and silence of its host.
+    /// The maximum number of retries of a photo after temporary failures. Retries because the host refused requests or
+    /// was silent are not counted.
     public var retries = 100
     /// A retry may begin only within this time after the first temporary failure that ``retries`` counts.
     public var retryTime: Duration = .seconds(90)

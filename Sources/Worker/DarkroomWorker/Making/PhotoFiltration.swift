@@ -78,8 +78,8 @@ struct PhotoFiltration {
     /// The outcome of a photo that cannot be developed from its bytes. Removes bytes that cannot be decoded from the
     /// folder of originals. Exception: if a new download gives other bytes, kept bytes of a picture stay, because
     /// another batch may have used them.
-    /// - Returns: nil if kept bytes cannot be decoded. In this case, the photo starts again with a download, because
-    ///   the kept bytes may be an error page, or a part of the photo, that the server has sent only once.
+    /// - Returns: nil if the bytes are from the folder of originals and cannot be decoded. The photo is then downloaded
+    ///   again, because the server may have sent an error page, or a part of the photo, only that one time.
     private func undecoded(_ reason: FailureReason, _ detail: String) -> PhotoOutcome? {
         var outcome = failure(reason, detail)
         guard outcome.line.original != nil, let originals = photo.context.originals else { return outcome }

@@ -75,7 +75,8 @@ final class PendingOperations: Sendable {
         filtrationQueue.addOperation(filtration)
     }
 
-    /// Removes and returns a photo and its bytes; nil if the bytes were freed.
+    /// Takes a downloaded photo and its bytes out of this queue. Returns nil if the bytes have been freed, for example
+    /// because the photo was cancelled.
     func takeImage(of task: PhotoTask) -> (photo: RunningPhoto, image: Download)? {
         let downloader = inProgress.withLock { $0.downloaded.removeValue(forKey: ObjectIdentifier(task)) }
         guard let downloader, let image = downloader.takeImage() else { return nil }

@@ -3,8 +3,8 @@ import DarkroomModel
 /// The lines of a record with a quoted field that contains line ends. The lines count as rows, and a quotation mark as
 /// part of a text, in these cases:
 ///
-/// - At least two lines have all columns and a URL, or a line after the first has all columns and a URL in the quoted
-///   field.
+/// - At least two lines have all columns and a URL.
+/// - A line after the first has all columns, and a URL in the quoted field.
 /// - A quotation mark is at a place where RFC 4180 does not allow it, and a field within the quoted field is a URL.
 /// - All lines have all columns, and the list is usually literal.
 ///

@@ -45,9 +45,9 @@ extension TableDetector {
         layout.linesBefore -= 1
     }
 
-    /// The reading of quotation marks. In a list that is usually literal, the marks are literal if this reading gives
-    /// all lines the same number of fields, and the other reading gives a line another number of fields or a field
-    /// without an end.
+    /// The reading of quotation marks. In a list that is usually literal, the marks are literal if two conditions hold:
+    /// read literally, all lines have the same number of fields; read as in CSV, a line has another number of fields, or
+    /// a quoted field of the line has no end.
     private func detectedQuotes(
         _ layout: SeparatedListParser.Layout, _ lines: [UnsafeRawBufferPointer]
     ) -> ListQuotes {

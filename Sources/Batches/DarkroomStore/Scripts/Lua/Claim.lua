@@ -134,7 +134,8 @@ local function hold_operations(claim, batch, popped)
     redis.call('ZADD', KEY_LEASES, unpack(leases))
 end
 
--- Counts the claimed operations as executing. The first claimed operations of a batch start the batch.
+-- Counts the claimed operations as executing. When the first operations of a batch are claimed, the state of the batch
+-- becomes executing.
 local function count_executing(batch, popped, executing, now)
     if batch.state == 'ready' then
         --#include begin_pace.lua
